@@ -1,0 +1,60 @@
+"""
+The exception tree. The second level says what the control loop should do about it.
+
+    HeadgateError
+    ├── TransientError          try again later, nothing is wrong with the job or the options
+    │   ├── UnreachableError    no answer: refused, timed out, a 5xx
+    │   └── ConflictError       somebody else changed the same thing first
+    ├── PermanentError          will not go away by itself; reported once, the job is left alone
+    │   ├── NotFoundError       the thing that was named does not exist (any more)
+    │   └── RefusedError        the engine understood and said no
+    └── ConfigError             every fault of a configuration, reported together
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class HeadgateError(Exception):
+    """The root: catch it to catch everything that Headgate raises on purpose."""
+
+
+class TransientError(HeadgateError):
+    """Try again later: nothing is known to be wrong with the job or with the options."""
+
+
+class UnreachableError(TransientError):
+    """A remote side gave no usable answer: connection refused, time limit exceeded, a 5xx."""
+
+
+class ConflictError(TransientError):
+    """Somebody else changed the same thing first; load it again and decide anew."""
+
+
+class PermanentError(HeadgateError):
+    """Waiting does not help; it is reported and the job is left alone."""
+
+
+class NotFoundError(PermanentError):
+    """The job, vertex or resource that was named does not exist (any more)."""
+
+
+class RefusedError(PermanentError):
+    """The engine understood the request and said no, for example a parallelism above the maximum."""
+
+
+class ConfigError(HeadgateError):
+    """
+    A configuration is faulty.
+
+    Attributes:
+        faults: every fault found, each with its place and what was expected.
+    """
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        """Keep all faults; the text lists them one a line."""
+        self.faults = tuple(faults)
+        count = len(self.faults)
+        heading = f"{count} fault{'s' if count != 1 else ''} in the configuration:"
+        super().__init__("\n  ".join([heading, *self.faults]))

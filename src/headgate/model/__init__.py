@@ -1,0 +1,1 @@
+"""Frozen values that travel between the parts: topology, samples, windows, metrics, decisions, events."""

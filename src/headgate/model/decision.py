@@ -1,0 +1,104 @@
+"""
+Decisions as values: a proposal a vertex, each with the trail of steps that led to it, and one outcome a job.
+
+The trail is what the log, the command line and the events show; nobody words it a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from headgate.model.identity import JobKey, VertexId
+from headgate.model.metrics import EvaluatedMetrics
+from headgate.model.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One rule that changed a proposal."""
+
+    before: int
+    after: int
+    reason: Reason
+    detail: str
+    """The numbers behind it, for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """The parallelism wanted for one vertex, and how it came about."""
+
+    vertex: VertexId
+    name: str
+    current: int
+    wanted: int
+    outside: bool = False
+    """Whether the vertex's true rate lies outside its band."""
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Tell whether the wanted parallelism differs from the running one."""
+        return self.wanted != self.current
+
+    def limited_to(self, wanted: int, reason: Reason, detail: str) -> Proposal:
+        """Give the proposal with another parallelism; the step is recorded only when it bites."""
+        if wanted == self.wanted:
+            return self
+        step = Step(before=self.wanted, after=wanted, reason=reason, detail=detail)
+        return replace(self, wanted=wanted, steps=(*self.steps, step))
+
+
+class Outcome(StrEnum):
+    """What became of a job in one cycle."""
+
+    RESCALE = "Rescale"
+    KEEP = "Keep"
+    NOT_READY = "NotReady"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """
+    What one cycle decided for one job, with everything needed to explain and to repeat it.
+
+    The id is derived from job, time and targets, so that the same decision has the same id wherever it is computed.
+    """
+
+    id: str
+    job: JobKey
+    at: datetime
+    outcome: Outcome
+    reason: Reason
+    message: str
+    """One sentence for people, with the numbers that mattered."""
+    fingerprint: str = ""
+    """The topology that was evaluated; empty when there was none."""
+    proposals: tuple[Proposal, ...] = ()
+    """In topological order."""
+    evaluated: EvaluatedMetrics | None = None
+    acts: bool = False
+    """False in advice mode: the outcome is what would be done."""
+
+    @property
+    def changes(self) -> Mapping[VertexId, Proposal]:
+        """Proposals that differ from the running parallelism, if the outcome is a rescale."""
+        if self.outcome is not Outcome.RESCALE:
+            return {}
+        return {proposal.vertex: proposal for proposal in self.proposals if proposal.changes}
+
+    @property
+    def targets(self) -> Mapping[VertexId, int]:
+        """Wanted parallelism of every vertex, the unchanged ones included."""
+        return {proposal.vertex: proposal.wanted for proposal in self.proposals}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigChanges:
+    """A change of the job's configuration: values to set and keys to take away."""
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    removals: frozenset[str] = frozenset()

@@ -1,0 +1,58 @@
+"""Events: what people and other systems are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from headgate.model.identity import JobKey
+
+
+class EventType(StrEnum):
+    """Whether somebody should look."""
+
+    NORMAL = "Normal"
+    WARNING = "Warning"
+
+
+class EventReason(StrEnum):
+    """What an event is about; the reference autoscaler's names where it has one."""
+
+    SCALING_REPORT = "ScalingReport"
+    """A rescale, or in advice mode what it would be."""
+    RESCALE_REACHED = "RescaleReached"
+    RESCALE_NOT_REACHED = "RescaleNotReached"
+    """The running parallelism did not reach the target in time; the message says what is tried next."""
+    AUTOSCALER_ERROR = "AutoscalerError"
+    """One job's cycle failed."""
+    CLUSTER_UNREACHABLE = "ClusterUnreachable"
+    CLUSTER_REACHABLE = "ClusterReachable"
+    """A cluster answers (again)."""
+    JOB_VANISHED = "JobVanished"
+    JOB_APPEARED = "JobAppeared"
+    INTENT_RECOVERED = "IntentRecovered"
+    """A change left open by an earlier process was finished or closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """
+    One thing that happened.
+
+    Attributes:
+        key: the same for the same happening, so that a handler can merge repetitions and a receiver can
+            recognise a second delivery.
+        merge_interval: repetitions of `key` within it are one event; None never merges.
+    """
+
+    at: datetime
+    type: EventType
+    reason: EventReason
+    message: str
+    key: str
+    subject: JobKey | str
+    """The job, or the name of the cluster."""
+    fields: Mapping[str, str | int | float] = field(default_factory=dict)
+    merge_interval: timedelta | None = None

@@ -1,0 +1,54 @@
+"""What evaluation yields for a vertex: the reference autoscaler's scaling metrics, current and averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headgate.model.identity import VertexId
+
+
+class ScalingMetric(StrEnum):
+    """An evaluated metric; rates are records per second, LOAD is 0 to 1, LAG is records."""
+
+    LOAD = "LOAD"
+    TRUE_PROCESSING_RATE = "TRUE_PROCESSING_RATE"
+    TARGET_DATA_RATE = "TARGET_DATA_RATE"
+    CATCH_UP_DATA_RATE = "CATCH_UP_DATA_RATE"
+    LAG = "LAG"
+    PARALLELISM = "PARALLELISM"
+    MAX_PARALLELISM = "MAX_PARALLELISM"
+    NUM_SOURCE_PARTITIONS = "NUM_SOURCE_PARTITIONS"
+    SCALE_UP_RATE_THRESHOLD = "SCALE_UP_RATE_THRESHOLD"
+    SCALE_DOWN_RATE_THRESHOLD = "SCALE_DOWN_RATE_THRESHOLD"
+    EXPECTED_PROCESSING_RATE = "EXPECTED_PROCESSING_RATE"
+    RECOMMENDED_PARALLELISM = "RECOMMENDED_PARALLELISM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VertexMetrics:
+    """The evaluated metrics of one vertex, and the proposal that follows from its numbers alone."""
+
+    metrics: Mapping[ScalingMetric, float]
+    """What is known; a metric that could not be computed is absent."""
+    needed_capacity: float | None
+    """Records/s the vertex should be able to do at full busyness; None when unknown."""
+    factor: float | None
+    """`needed_capacity` over the true processing rate, unclamped."""
+    outside: bool
+    """Whether the true rate lies outside its band, so that the job has cause to change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatedMetrics:
+    """One job, evaluated over its window."""
+
+    vertices: Mapping[VertexId, VertexMetrics]
+    """In topological order."""
+    backlog: bool
+    """Whether a source is so far behind that the job counts as working off a backlog."""
+    coverage: float
+    """How much of the metric window the samples span, 0 to 1."""
+    samples: int
+    """Least number of samples behind any vertex."""

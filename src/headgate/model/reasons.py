@@ -1,0 +1,55 @@
+"""Why something was done or not: one CamelCase word each, the same in decisions, events, logs and metrics."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """A step's or an outcome's cause."""
+
+    # what moved a proposal
+    UTILIZATION_TARGET = "UtilizationTarget"
+    """The parallelism at which the vertex would run at its utilization target."""
+    SCALE_UP_FACTOR = "ScaleUpFactor"
+    """Growth of one step was limited."""
+    SCALE_DOWN_FACTOR = "ScaleDownFactor"
+    """Shrinking of one step was limited."""
+    MIN_PARALLELISM = "MinParallelism"
+    MAX_PARALLELISM = "MaxParallelism"
+    VERTEX_MAX_PARALLELISM = "VertexMaxParallelism"
+    """The engine's own bound: the number of key groups."""
+    PARTITIONS = "Partitions"
+    """A source gains nothing from more subtasks than partitions."""
+    BACKLOG = "Backlog"
+    """No shrinking while a backlog is worked off."""
+    EXCLUDED = "Excluded"
+    """The vertex is excluded by option, has finished, or has no busy time."""
+
+    # outcomes without a change
+    BALANCED = "Balanced"
+    """Every vertex is at its wanted parallelism."""
+    WITHIN_BAND = "WithinBand"
+    """Something would change, but no vertex is outside its utilization band."""
+    STABILIZING = "Stabilizing"
+    WINDOW_FILLING = "WindowFilling"
+    NO_SAMPLES = "NoSamples"
+    STALE_METRICS = "StaleMetrics"
+    MISSING_METRICS = "MissingMetrics"
+    PARTIAL_METRICS = "PartialMetrics"
+    """Samples exist, but with a hole too large to decide on."""
+    TOPOLOGY_CHANGED = "TopologyChanged"
+    """The running graph is not the one that was evaluated."""
+    JOB_NOT_RUNNING = "JobNotRunning"
+    JOB_UNREACHABLE = "JobUnreachable"
+    RESCALE_IN_FLIGHT = "RescaleInFlight"
+    """An earlier change has not yet reached its parallelism."""
+    PARALLELISM_REJECTED = "ParallelismRejected"
+    """The same change was refused or not reached lately and is remembered until it expires."""
+    DISABLED = "Disabled"
+    """The autoscaler is off for this job."""
+
+    # outcomes with a change
+    ADVICE = "Advice"
+    """What would be done; nothing is, in advice mode."""
+    RESCALED = "Rescaled"

@@ -1,0 +1,75 @@
+"""
+Everything Headgate must remember of a job between two cycles, as one immutable value.
+
+A state store keeps it; `control` makes a new one from the old one. It holds no samples: those are in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from headgate.model.events import Event
+from headgate.model.identity import VertexId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A change that is about to be made or whose result is not yet known. Saved before the effect."""
+
+    decision_id: str
+    decided_at: datetime
+    job_id: str
+    fingerprint: str
+    before: Mapping[VertexId, int]
+    after: Mapping[VertexId, int]
+    """Wanted parallelism of every vertex, the unchanged ones included."""
+    deadline: datetime
+    """By when the running parallelism should have reached `after`."""
+    realized_at: datetime | None = None
+    """When the engine accepted it; None while that is not known."""
+    attempts: int = 0
+    """How often the deadline has passed and the request was repeated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalingRecord:
+    """One rescale that was made, kept for the history of the job."""
+
+    decision_id: str
+    at: datetime
+    before: Mapping[VertexId, int]
+    after: Mapping[VertexId, int]
+    reached_at: datetime | None = None
+    """None when the target was never reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A parallelism that the engine refused or never reached; not tried again before it expires."""
+
+    after: Mapping[VertexId, int]
+    expires_at: datetime
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """What is remembered of one job; the default is a job never seen before."""
+
+    intent: Intent | None = None
+    rejections: tuple[Rejection, ...] = ()
+    history: tuple[ScalingRecord, ...] = ()
+    """Oldest first, trimmed by count and age."""
+    outbox: tuple[Event, ...] = ()
+    """Events saved with the state and not yet delivered: they leave at least once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionedState:
+    """A state with the version under which a store holds it."""
+
+    state: JobState = field(default_factory=JobState)
+    version: int = 0
+    """0: the store does not hold the job."""

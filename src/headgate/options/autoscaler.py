@@ -1,0 +1,139 @@
+"""
+The options of one job's autoscaling, under the reference autoscaler's keys (`job.autoscaler.*`).
+
+Only the straight path stands here yet: what observes, evaluates and limits. Same option, same meaning, same default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated
+
+from annotated_types import Ge, Interval
+
+from headgate.options.declaration import Options, option
+
+
+class BusyTimeAggregator(StrEnum):
+    """How busy time is combined over the subtasks of a vertex."""
+
+    AVG = "AVG"
+    MAX = "MAX"
+    MIN = "MIN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoscalerOptions(Options):
+    """
+    What a job wants of its autoscaler. Every key takes the prefix `job.autoscaler.`.
+
+    Raises:
+        ValueError: the utilization bounds or the parallelism bounds are the wrong way round.
+    """
+
+    enabled: bool = option("enabled", default=True)
+    """Whether the job is looked after at all."""
+
+    scaling_enabled: bool = option("scaling.enabled", default=True)
+    """False advises only: measure, evaluate, report, never scale."""
+
+    metrics_window: timedelta = option("metrics.window", timedelta(minutes=15))
+    """Length of the window that metrics are taken over."""
+
+    stabilization_interval: timedelta = option("stabilization.interval", timedelta(minutes=5))
+    """Time after a job's start before its samples count."""
+
+    utilization_target: Annotated[float, Interval(gt=0, le=1)] = option(
+        "utilization.target", 0.7, deprecated=("target.utilization",)
+    )
+    """Share of time a vertex should be busy, 0 to 1."""
+
+    utilization_boundary: Annotated[float, Ge(0)] = option("target.utilization.boundary", 0.3)
+    """Half-width of the band around the target where `utilization.max` and `utilization.min` are unset."""
+
+    utilization_max: Annotated[float, Interval(ge=0, le=1)] | None = option("utilization.max", None)
+    """Busy share above which a vertex is too slow; unset: target + boundary."""
+
+    utilization_min: Annotated[float, Interval(ge=0, le=1)] | None = option("utilization.min", None)
+    """Busy share below which a vertex is too large; unset: target - boundary."""
+
+    min_parallelism: Annotated[int, Ge(1)] = option("vertex.min-parallelism", 1)
+    """Smallest parallelism chosen for a vertex."""
+
+    max_parallelism: Annotated[int, Ge(1)] = option("vertex.max-parallelism", 200)
+    """Largest parallelism chosen for a vertex."""
+
+    scale_up_max_factor: Annotated[float, Ge(0)] = option("scale-up.max-factor", 100_000.0)
+    """One step adds at most this multiple of the current parallelism."""
+
+    scale_down_max_factor: Annotated[float, Ge(0)] = option("scale-down.max-factor", 0.6)
+    """One step removes at most this share of the current parallelism."""
+
+    catch_up_duration: timedelta = option("catch-up.duration", timedelta(minutes=30))
+    """Time allowed to work off the lag and what piles up in a restart; 0 ignores both."""
+
+    restart_time: timedelta = option("restart.time", timedelta(minutes=5))
+    """How long a rescale is assumed to stop the job."""
+
+    backlog_lag_threshold: timedelta = option("backlog-processing.lag-threshold", timedelta(minutes=5))
+    """Lag, as time of input, from which the job counts as working off a backlog and is not shrunk."""
+
+    observed_tpr_lag_threshold: timedelta = option(
+        "observed-true-processing-rate.lag-threshold", timedelta(seconds=30)
+    )
+    """Lag, as time of input, from which a source's rate counts as all it can do."""
+
+    observed_tpr_switch_threshold: Annotated[float, Ge(0)] = option(
+        "observed-true-processing-rate.switch-threshold", 0.15
+    )
+    """Excess of the busy-time rate over the observed one from which the observed one is taken."""
+
+    observed_tpr_min_observations: Annotated[int, Ge(1)] = option(
+        "observed-true-processing-rate.min-observations", 2
+    )
+    """Observations that an observed rate needs."""
+
+    busy_time_aggregator: BusyTimeAggregator = option("metrics.busy-time.aggregator", BusyTimeAggregator.MAX)
+    """Whose busy time counts: the hottest subtask's, the coldest one's, or the average."""
+
+    vertex_exclude_ids: tuple[str, ...] = option("vertex.exclude.ids", ())
+    """Vertices that are never scaled."""
+
+    scaling_event_interval: timedelta = option("scaling.event.interval", timedelta(minutes=30))
+    """Time within which equal events count as one."""
+
+    history_max_count: Annotated[int, Ge(1)] = option("history.max.count", 3)
+    """Rescales remembered for a job."""
+
+    history_max_age: timedelta = option("history.max.age", timedelta(hours=24))
+    """Age up to which they are remembered."""
+
+    rejection_expiry: timedelta = option("rejected-parallelism.expiry", timedelta(minutes=30))
+    """How long a parallelism that was refused or never reached is not tried again."""
+
+    def __post_init__(self) -> None:
+        """Hold the bounds together."""
+        low, high = self.utilization_band
+        if not low <= self.utilization_target <= high:
+            message = (
+                f"utilization.min {low:g}, utilization.target {self.utilization_target:g} and "
+                f"utilization.max {high:g} must not decrease"
+            )
+            raise ValueError(message)
+        if self.min_parallelism > self.max_parallelism:
+            message = (
+                f"vertex.min-parallelism {self.min_parallelism} is above "
+                f"vertex.max-parallelism {self.max_parallelism}"
+            )
+            raise ValueError(message)
+
+    @property
+    def utilization_band(self) -> tuple[float, float]:
+        """Lower and upper bound of the busy share in which a vertex is left alone."""
+        low, high = self.utilization_min, self.utilization_max
+        return (
+            self.utilization_target - self.utilization_boundary if low is None else low,
+            self.utilization_target + self.utilization_boundary if high is None else high,
+        )

@@ -1,0 +1,138 @@
+"""The options of the Headgate process: clusters, cadence, where the log and the state live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Ge
+
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.declaration import Options, option
+
+
+class Mode(StrEnum):
+    """Whether Headgate changes anything."""
+
+    ADVISE = "advise"
+    ACT = "act"
+
+
+class Pipeline(StrEnum):
+    """Where windows are reduced and evaluated."""
+
+    SPARK = "spark"
+    """On Spark, over the samples log."""
+    IN_PROCESS = "in-process"
+    """With numpy, over samples kept in memory: for one look at a few jobs, nothing is written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions(Options):
+    """One Flink cluster: where it is and how to get in. Secrets come as `${env:NAME}` or `${file:PATH}`."""
+
+    name: str = option("name")
+    """How the cluster is called in job keys, events and the log; no slash."""
+
+    url: str = option("url")
+    """REST address of the JobManager, for example `http://127.0.0.1:8081`."""
+
+    ca_file: Path | None = option("ca-file", None)
+    """Certificates to trust, PEM; unset: the system's."""
+
+    client_certificate: Path | None = option("client-certificate", None)
+    """Certificate that Headgate shows, PEM."""
+
+    client_key: Path | None = option("client-key", None)
+    """Key of the client certificate, PEM."""
+
+    token_file: Path | None = option("token-file", None)
+    """File with a bearer token, read again at each request so that it may rotate."""
+
+    headers: Mapping[str, str] = option("headers", default_factory=dict)
+    """Headers added to each request; their values are secrets."""
+
+    request_timeout: timedelta = option("request-timeout", timedelta(seconds=10))
+    """Time limit of one request, all of it."""
+
+    max_calls_in_flight: Annotated[int, Ge(1)] = option("max-calls-in-flight", 16)
+    """Requests to this cluster that may be open at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOptions(Options):
+    """Options for the jobs that match."""
+
+    match: str = option("match")
+    """A job key `cluster/job`, `*` and `?` allowed; later entries win."""
+
+    autoscaler: AutoscalerOptions = option("autoscaler", default_factory=AutoscalerOptions)
+    """The whole options of these jobs, defaults and general options included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions(Options):
+    """The samples log."""
+
+    path: Path = option("path", Path("headgate-log"))
+    """Directory of the Parquet files."""
+
+    retention: timedelta = option("retention", timedelta(days=7))
+    """Age after which samples are deleted."""
+
+    compact_after: timedelta = option("compact-after", timedelta(minutes=10))
+    """How long after an hour has closed its files are put together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceOptions(Options):
+    """Everything `headgate run` needs to know."""
+
+    clusters: tuple[ClusterOptions, ...] = option("clusters")
+    """The clusters to look after."""
+
+    mode: Mode = option("mode", Mode.ADVISE)
+    """`advise` only says what it would do; `act` does it."""
+
+    collect_interval: timedelta = option("collect.interval", timedelta(seconds=10))
+    """How often samples are taken."""
+
+    decide_interval: timedelta = option("decide.interval", timedelta(seconds=30))
+    """How often jobs are evaluated and decided."""
+
+    pipeline: Pipeline = option("pipeline", Pipeline.SPARK)
+    """`spark`, or `in-process` for a few jobs without Java."""
+
+    spark_master: str = option("spark.master", "local[*]")
+    """Spark master of the pipeline."""
+
+    state_store: str = option("state-store", "sqlite:///headgate.db")
+    """`memory`, or a database URL; the URL may hold a secret."""
+
+    log: LogOptions = option("log", default_factory=LogOptions)
+    """The samples log."""
+
+    autoscaler: AutoscalerOptions = option("job.autoscaler", default_factory=AutoscalerOptions)
+    """Options of all jobs."""
+
+    jobs: tuple[JobOptions, ...] = option("jobs", ())
+    """Options of some jobs, over the general ones."""
+
+    def __post_init__(self) -> None:
+        """Hold the clusters' names apart."""
+        names = [cluster.name for cluster in self.clusters]
+        if not names:
+            message = "clusters: at least one is needed. Hint: `clusters: [{name: local, url: http://127.0.0.1:8081}]`"
+            raise ValueError(message)
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            message = f"clusters: the name {', '.join(twice)} stands twice"
+            raise ValueError(message)
+        slashed = [name for name in names if "/" in name]
+        if slashed:
+            message = f"clusters: the name {slashed[0]!r} holds a slash"
+            raise ValueError(message)
