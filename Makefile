@@ -1,0 +1,81 @@
+# Two commands do everything on a fresh machine with Python 3.11+: `make demo` and `make test`.
+# Each makes the virtual environment, installs the pinned packages, and finds or fetches Java and Flink.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SEED   ?= random
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint types contracts unit property golden spark flink e2e bench \
+        services reference lock fix clean
+
+help: ## Show this list.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.installed ## Make the virtual environment with pinned packages.
+
+$(VENV)/.installed: requirements/dev.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## Run Headgate against a real Flink cluster for four minutes (SEED=1 repeats a draw).
+	$(BIN)/headgate demo --seed $(SEED)
+
+test: check ## Everything: `check`, then Spark, Flink and end-to-end tests.
+	$(BIN)/pytest tests/conformance tests/spark tests/flink tests/e2e
+
+check: lint types contracts unit property golden ## What to run before a commit: under two minutes.
+
+lint: setup ## Style, and the generated reference against its source.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python scripts/check_sizes.py
+	$(BIN)/python scripts/generate_reference.py --check
+
+types: setup ## mypy, strict.
+	$(BIN)/mypy
+
+contracts: setup ## Which package may import which.
+	$(BIN)/lint-imports
+
+unit: setup ## Fast tests: no Spark, no Flink.
+	$(BIN)/pytest tests/unit
+
+property: setup ## Hypothesis tests of the safety rules.
+	$(BIN)/pytest tests/property
+
+golden: setup ## The reference autoscaler's cases.
+	$(BIN)/pytest tests/golden
+
+spark: setup ## Tests that need a Spark session.
+	$(BIN)/pytest tests/spark
+
+flink: setup ## Tests against real Flink clusters.
+	$(BIN)/pytest tests/flink
+
+e2e: setup ## Whole processes together.
+	$(BIN)/pytest tests/e2e
+
+bench: setup ## Measure a full cycle for 1, 100 and 1,000 jobs; prints a table.
+	$(BIN)/python -m benchmarks.cycle
+
+services: setup ## Fetch what the tests need beyond Python packages: Java and Flink, into the cache.
+	$(BIN)/python -m headgate.engines.flink.local
+
+reference: setup ## Write docs/reference from the declarations.
+	$(BIN)/python scripts/generate_reference.py
+
+lock: setup ## Pin the newest packages that pyproject.toml allows.
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group test --universal --python-version 3.11 --generate-hashes \
+	    --no-header --no-emit-index-url --no-annotate --quiet --upgrade -o requirements/dev.lock
+
+fix: setup ## Let the formatter and the linter mend what they can.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## Remove the virtual environment and what tools left behind.
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
