@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from headgate.model.decision import ConfigChanges
+from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.events import Event
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.metrics import EvaluatedMetrics
-from headgate.model.reasons import Reason
+from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample, JobStatus
 from headgate.model.state import JobState, ScalingRecord, VersionedState
+from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
 
 
@@ -69,6 +69,15 @@ class MetricCollector(Protocol):
             TransientError: the engine gave no usable answer.
         """
 
+    async def query_topology(self, ctx: JobContext, /) -> Topology:
+        """
+        Give the graph as it runs at this moment, nothing else: a decision is held against it before it acts.
+
+        Raises:
+            NotFoundError: the job is gone.
+            TransientError: the engine gave no usable answer.
+        """
+
     async def query_jm_metrics(self, ctx: JobContext, /) -> Mapping[str, float]:
         """Give one value a metric of the JobManager."""
 
@@ -79,9 +88,7 @@ class MetricCollector(Protocol):
 class ScalingRealizer(Protocol):
     """Makes a decision real."""
 
-    async def realize_parallelism_overrides(
-        self, ctx: JobContext, overrides: Mapping[VertexId, int], /
-    ) -> bool:
+    async def realize_parallelism_overrides(self, ctx: JobContext, overrides: Mapping[VertexId, int], /) -> bool:
         """
         Ask the engine for these parallelisms; vertices not named keep theirs.
 
@@ -116,14 +123,6 @@ class Candidate:
     """First instant that counts: the window's begin, or the end of stabilization if that is later."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotReady:
-    """A job could not be evaluated, which is a normal answer."""
-
-    reason: Reason
-    message: str
-
-
 class FleetEvaluator(Protocol):
     """Reduces the windows of many jobs and evaluates them, all in one go."""
 
@@ -149,6 +148,18 @@ class SampleSink(Protocol):
 
         Raises:
             TransientError: the log could not be written; nothing of the tick was kept.
+        """
+
+
+class DecisionSink(Protocol):
+    """Takes what a cycle decided, for `explain` and the reports."""
+
+    def append_decisions(self, decisions: Sequence[Decision], at: datetime, /) -> None:
+        """
+        Keep the decisions of the cycle at `at`; a second call for the same cycle replaces the first.
+
+        Raises:
+            TransientError: they could not be written; nothing of the cycle was kept.
         """
 
 

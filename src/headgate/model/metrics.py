@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headgate.model.identity import VertexId
+from headgate.model.reasons import Reason
 
 
 class ScalingMetric(StrEnum):
@@ -52,3 +53,11 @@ class EvaluatedMetrics:
     """How much of the metric window the samples span, 0 to 1."""
     samples: int
     """Least number of samples behind any vertex."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotReady:
+    """A job could not be evaluated, which is a normal answer."""
+
+    reason: Reason
+    message: str

@@ -46,6 +46,8 @@ class Reason(StrEnum):
     """An earlier change has not yet reached its parallelism."""
     PARALLELISM_REJECTED = "ParallelismRejected"
     """The same change was refused or not reached lately and is remembered until it expires."""
+    CYCLE_FAILED = "CycleFailed"
+    """Something unexpected went wrong with this job in this cycle; an event says what."""
     DISABLED = "Disabled"
     """The autoscaler is off for this job."""
 

@@ -91,18 +91,12 @@ class Topology:
     @cached_property
     def inputs(self) -> Mapping[VertexId, tuple[Edge, ...]]:
         """Incoming edges of each vertex; empty for a source."""
-        return {
-            vertex.id: tuple(edge for edge in self.edges if edge.target == vertex.id)
-            for vertex in self.vertices
-        }
+        return {vertex.id: tuple(edge for edge in self.edges if edge.target == vertex.id) for vertex in self.vertices}
 
     @cached_property
     def outputs(self) -> Mapping[VertexId, tuple[Edge, ...]]:
         """Outgoing edges of each vertex; empty for a sink."""
-        return {
-            vertex.id: tuple(edge for edge in self.edges if edge.source == vertex.id)
-            for vertex in self.vertices
-        }
+        return {vertex.id: tuple(edge for edge in self.edges if edge.source == vertex.id) for vertex in self.vertices}
 
     @cached_property
     def parallelism(self) -> Mapping[VertexId, int]:

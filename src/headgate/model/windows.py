@@ -15,7 +15,7 @@ SPAN = ("samples", "first_at_ms", "last_at_ms")
 
 COUNTER_STATISTICS = ("first", "first_ms", "last", "last_ms", "count")
 GAUGE_STATISTICS = (*COUNTER_STATISTICS, "sum", "max", "infinite")
-"""`infinite` is a boolean, `count` counts finite values, everything is null when there is none but `count` and `infinite`."""
+"""`infinite` is a boolean, `count` counts finite values; where it is 0 everything else is null."""
 
 
 def statistics(measure: Measure) -> tuple[str, ...]:

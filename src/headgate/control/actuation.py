@@ -1,0 +1,73 @@
+"""Acting on a job: re-validate against the running graph, save the intent, ask the engine, save what it said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headgate.control import reports
+from headgate.control.intents import accepted, open_intent, refused
+from headgate.control.outbox import Outbox
+from headgate.control.outcomes import without_change
+from headgate.errors import NotFoundError, PermanentError, TransientError
+from headgate.model.decision import Decision
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
+from headgate.model.state import VersionedState
+from headgate.model.topology import Topology
+from headgate.ports import EventHandler, JobContext, MetricCollector, ScalingRealizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actuator:
+    """Makes decisions real, one job at a time."""
+
+    collector: MetricCollector
+    realizer: ScalingRealizer
+    outbox: Outbox
+    events: EventHandler
+
+    async def rescale(self, ctx: JobContext, sample: JobSample, held: VersionedState, decision: Decision) -> Decision:
+        """
+        Carry out a decision, if the job still is what was decided on.
+
+        Raises:
+            TransientError: the engine or the store did not answer before anything was asked for.
+            NotFoundError: the job is gone.
+        """
+        moved = difference(sample.topology, await self.collector.query_topology(ctx))
+        if moved:
+            return without_change(decision, Reason.TOPOLOGY_CHANGED, f"not done: {moved} since it was decided")
+        state = open_intent(held.state, decision, sample, ctx.options)
+        held = await self.outbox.save(ctx.key, held, state)
+        await self.request(ctx, held, decision.at)
+        return decision
+
+    async def request(self, ctx: JobContext, held: VersionedState, now: datetime) -> VersionedState:
+        """
+        Ask the engine for what the open intent wants; idempotent.
+
+        Without an answer the intent stays open and is asked for again in the next cycle.
+        """
+        intent = held.state.intent
+        if intent is None:
+            return held
+        try:
+            await self.realizer.realize_parallelism_overrides(ctx, intent.after)
+        except NotFoundError:
+            raise
+        except PermanentError as error:
+            return await self.outbox.save(ctx.key, held, refused(ctx.key, held.state, str(error), now, ctx.options))
+        except TransientError as error:
+            self.events.handle(reports.job_error(ctx.key, error, now, ctx.options.scaling_event_interval))
+            return held
+        return await self.outbox.save(ctx.key, held, accepted(held.state, now, ctx.options))
+
+
+def difference(decided_on: Topology, running: Topology) -> str:
+    """Name what has changed between two readings of a job's graph; empty when nothing has."""
+    if decided_on.fingerprint != running.fingerprint:
+        return "the job graph changed"
+    if decided_on.parallelism != running.parallelism:
+        return f"the parallelism changed ({reports.parallelism_text(running, decided_on.parallelism)})"
+    return ""

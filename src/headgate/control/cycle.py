@@ -1,0 +1,103 @@
+"""
+One round over all jobs: settle what is open, evaluate, decide, re-validate, save the intent, act, save the outcome.
+
+One `try` an effect: whatever fails for one job ends in that job's event and leaves the others alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from headgate.algorithm.decide import decide
+from headgate.control import reports
+from headgate.control.actuation import Actuator
+from headgate.control.intents import rejection_of, settle
+from headgate.control.observation import Observation
+from headgate.control.outbox import Outbox
+from headgate.control.outcomes import candidate, in_flight, left_alone, unevaluated, without_change
+from headgate.errors import HeadgateError
+from headgate.model.decision import Decision, Outcome
+from headgate.model.identity import JobKey
+from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.model.reasons import Reason
+from headgate.options.service import Mode
+from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator
+
+Answer = EvaluatedMetrics | NotReady
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """The control side of one tick; it holds its ports and nothing of any job."""
+
+    mode: Mode
+    evaluator: FleetEvaluator
+    actuator: Actuator
+    outbox: Outbox
+    events: EventHandler
+    decisions: DecisionSink
+
+    async def run(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
+        """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
+        answers = await self._evaluate([c for o in observations.values() if (c := candidate(o, now))], now)
+        decisions = await asyncio.gather(
+            *(self._care_for(seen, answers.get(key), now) for key, seen in sorted(observations.items()))
+        )
+        await self._keep(decisions, now)
+        return tuple(decisions)
+
+    async def _evaluate(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Answer]:
+        if not candidates:
+            return {}
+        try:
+            return await asyncio.to_thread(self.evaluator.evaluate, candidates, now)
+        except HeadgateError as error:
+            interval = candidates[0].options.scaling_event_interval
+            self.events.handle(reports.fleet_error("jobs could not be evaluated", error, now, interval))
+            why = NotReady(reason=Reason.NO_SAMPLES, message=f"the evaluation failed: {error}")
+            return {one.sample.job: why for one in candidates}
+
+    async def _care_for(self, seen: Observation, answer: Answer | None, now: datetime) -> Decision:
+        try:
+            return await self._decide(seen, answer or unevaluated(seen), now)
+        except Exception as error:  # noqa: BLE001 - one job's failure is that job's event, whatever it is
+            interval = seen.ctx.options.scaling_event_interval
+            self.events.handle(reports.job_error(seen.ctx.key, error, now, interval))
+            why = NotReady(reason=Reason.CYCLE_FAILED, message=f"this cycle failed: {error}")
+            return left_alone(seen.ctx.key, now, why)
+
+    async def _decide(self, seen: Observation, answer: Answer, now: datetime) -> Decision:
+        ctx, sample = seen.ctx, seen.sample
+        held = await self.outbox.open(ctx.key)
+        if sample is None or seen.problem is not None:
+            return left_alone(ctx.key, now, seen.problem or unevaluated(seen))
+        settlement = settle(sample, held.state, ctx.options, now)
+        held = await self.outbox.save(ctx.key, held, settlement.state)
+        if settlement.request:
+            held = await self.actuator.request(ctx, held, now)
+        if settlement.in_flight and held.state.intent:
+            return left_alone(ctx.key, now, in_flight(held.state.intent, now))
+        decision = decide(sample, answer, ctx.options, now)
+        if decision.outcome is not Outcome.RESCALE:
+            return decision
+        rejection = rejection_of(held.state, decision.targets, now)
+        if rejection:
+            return without_change(decision, Reason.PARALLELISM_REJECTED, f"{rejection.why}, remembered")
+        if self.mode is Mode.ADVISE or not ctx.options.scaling_enabled:
+            return self._advise(decision, seen)
+        return await self.actuator.rescale(ctx, sample, held, replace(decision, acts=True, reason=Reason.RESCALED))
+
+    def _advise(self, decision: Decision, seen: Observation) -> Decision:
+        advice = replace(decision, reason=Reason.ADVICE)
+        self.events.handle(reports.scaling_report(advice, seen.ctx.options.scaling_event_interval))
+        return advice
+
+    async def _keep(self, decisions: Sequence[Decision], now: datetime) -> None:
+        try:
+            await asyncio.to_thread(self.decisions.append_decisions, decisions, now)
+        except HeadgateError as error:
+            interval = reports.DEFAULT_INTERVAL
+            self.events.handle(reports.fleet_error("decisions could not be kept", error, now, interval))

@@ -1,0 +1,138 @@
+"""
+The life of an intent, as pure functions: a change is saved before it is made and stays open until it is seen to hold.
+
+Verifying is state across cycles, never a wait. An intent found after a restart takes the same way as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from headgate.control import reports
+from headgate.model.decision import Decision
+from headgate.model.events import Event
+from headgate.model.identity import JobKey, VertexId
+from headgate.model.samples import EngineSettings, JobSample
+from headgate.model.state import Intent, JobState, Rejection, ScalingRecord
+from headgate.options.autoscaler import AutoscalerOptions
+
+MAX_ATTEMPTS = 2
+"""How often the engine is asked for the same parallelism before it counts as not reachable."""
+
+_LEAST_TIME_TO_REACH = timedelta(seconds=10)
+
+
+def time_to_reach(settings: EngineSettings, restart_time: timedelta) -> timedelta:
+    """
+    Bound the time from a request to the new parallelism, from the engine's own settings.
+
+    Flink's adaptive scheduler waits for its cooldown, for the slots to be stable, and for the next completed
+    checkpoint (one may have just begun, hence two intervals), and then restarts the job.
+    """
+    checkpoints = 2 * (settings.checkpoint_interval_s or 0.0)
+    waits = checkpoints + settings.rescale_cooldown_s + settings.resource_stabilization_s
+    return max(timedelta(seconds=waits) + restart_time, _LEAST_TIME_TO_REACH)
+
+
+def open_intent(state: JobState, decision: Decision, sample: JobSample, options: AutoscalerOptions) -> JobState:
+    """Give the state in which the decision is about to be made real, its report waiting to be sent."""
+    intent = Intent(
+        decision_id=decision.id,
+        decided_at=decision.at,
+        job_id=sample.job_id,
+        fingerprint=decision.fingerprint,
+        before=sample.topology.parallelism,
+        after=decision.targets,
+        deadline=decision.at + time_to_reach(sample.settings, options.restart_time),
+    )
+    report = reports.scaling_report(decision, options.scaling_event_interval)
+    return replace(state, intent=intent, outbox=(*state.outbox, report))
+
+
+def accepted(state: JobState, at: datetime, options: AutoscalerOptions) -> JobState:
+    """Give the state after the engine took the request: it now is part of the job's history."""
+    if state.intent is None or state.intent.realized_at is not None:
+        return state
+    intent = replace(state.intent, realized_at=at)
+    record = ScalingRecord(
+        decision_id=intent.decision_id, at=intent.decided_at, before=intent.before, after=intent.after
+    )
+    kept = [old for old in state.history if old.at >= at - options.history_max_age]
+    return replace(state, intent=intent, history=(*kept, record)[-options.history_max_count :])
+
+
+def refused(job: JobKey, state: JobState, why: str, at: datetime, options: AutoscalerOptions) -> JobState:
+    """Give the state after the engine said no: the intent is closed, the parallelism remembered as rejected."""
+    if state.intent is None:
+        return state
+    event = reports.not_reached(job, state.intent, f"the engine refused: {why}", at, options.rejection_expiry)
+    return _reject(state, why, at, options, event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What becomes of an open intent in one cycle."""
+
+    state: JobState
+    in_flight: bool = False
+    """Nothing new may be decided."""
+    request: bool = False
+    """The engine is to be asked (again) for the intent's parallelism."""
+
+
+def settle(sample: JobSample, state: JobState, options: AutoscalerOptions, now: datetime) -> Settlement:
+    """Hold an open intent against the running job: reached, overtaken, still under way, or late."""
+    state = replace(state, rejections=tuple(r for r in state.rejections if r.expires_at > now))
+    intent = state.intent
+    if intent is None:
+        return Settlement(state=state)
+    if sample.topology.fingerprint != intent.fingerprint or sample.job_id != intent.job_id:
+        event = reports.overtaken(sample.job, intent, now)
+        return Settlement(state=replace(state, intent=None, outbox=(*state.outbox, event)))
+    if _runs_at(sample, intent.after):
+        return Settlement(state=_reached(sample.job, state, intent, now, options))
+    if now < intent.deadline:
+        return Settlement(state=state, in_flight=True, request=intent.realized_at is None)
+    return _late(sample, state, intent, options, now)
+
+
+def rejection_of(state: JobState, targets: Mapping[VertexId, int], now: datetime) -> Rejection | None:
+    """Find the unexpired rejection of exactly these parallelisms."""
+    return next((r for r in state.rejections if r.expires_at > now and dict(r.after) == dict(targets)), None)
+
+
+def _runs_at(sample: JobSample, parallelism: Mapping[VertexId, int]) -> bool:
+    running = sample.topology.parallelism
+    return all(running.get(vertex) == wanted for vertex, wanted in parallelism.items())
+
+
+def _reached(job: JobKey, state: JobState, intent: Intent, now: datetime, options: AutoscalerOptions) -> JobState:
+    state = accepted(state, now, options)
+    history = tuple(
+        replace(record, reached_at=now) if record.decision_id == intent.decision_id else record
+        for record in state.history
+    )
+    event = reports.reached(job, intent, now)
+    return replace(state, intent=None, history=history, outbox=(*state.outbox, event))
+
+
+def _late(sample: JobSample, state: JobState, intent: Intent, options: AutoscalerOptions, now: datetime) -> Settlement:
+    attempts = intent.attempts + 1
+    why = f"runs at {reports.parallelism_text(sample.topology, intent.after)}"
+    if attempts >= MAX_ATTEMPTS:
+        event = reports.not_reached(sample.job, intent, why, now, options.rejection_expiry)
+        return Settlement(state=_reject(state, why, now, options, event))
+    deadline = now + time_to_reach(sample.settings, options.restart_time)
+    again = replace(intent, attempts=attempts, deadline=deadline)
+    event = reports.late(sample.job, intent, why, now, deadline)
+    state = replace(state, intent=again, outbox=(*state.outbox, event))
+    return Settlement(state=state, in_flight=True, request=True)
+
+
+def _reject(state: JobState, why: str, at: datetime, options: AutoscalerOptions, event: Event) -> JobState:
+    if state.intent is None:
+        return state
+    rejection = Rejection(after=state.intent.after, expires_at=at + options.rejection_expiry, why=why)
+    return replace(state, intent=None, rejections=(*state.rejections, rejection), outbox=(*state.outbox, event))

@@ -1,0 +1,120 @@
+"""Watching: at every tick of the collector one sample of each live job, none waiting for another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from headgate.control import reports
+from headgate.errors import HeadgateError, NotFoundError
+from headgate.model.identity import JobKey
+from headgate.model.metrics import NotReady
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample, JobStatus
+from headgate.ports import EventHandler, JobContext, JobListFetcher, MetricCollector, SampleSink
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What is known of a live job: its latest sample, and why there is no newer one."""
+
+    ctx: JobContext
+    sample: JobSample | None = None
+    """The newest that was ever taken, however old; its `at` tells."""
+    problem: NotReady | None = None
+    """Why the last tick gave no sample; None when it did."""
+
+
+class Observer:
+    """
+    Keeps the latest observation of every live job of every cluster.
+
+    A cluster that does not answer keeps its jobs, marked unreachable: not seen is not gone.
+    """
+
+    def __init__(
+        self,
+        *,
+        fetcher: JobListFetcher,
+        collector: MetricCollector,
+        sink: SampleSink,
+        events: EventHandler,
+        time_limit: timedelta,
+    ) -> None:
+        """Remember the ports; `time_limit` bounds the collection of one job."""
+        self._fetcher = fetcher
+        self._collector = collector
+        self._sink = sink
+        self._events = events
+        self._time_limit = time_limit.total_seconds()
+        self._failing: set[str] = set()
+        self.latest: Mapping[JobKey, Observation] = {}
+
+    async def observe(self, at: datetime) -> None:
+        """Take one sample of each live job, keep them, and tell of clusters and jobs that came or went."""
+        listed = await self._fetcher.fetch()
+        self._tell_of_clusters(listed.failures, at)
+        live = {job.key: job for job in listed.jobs if not job.status.is_over}
+        over = {job.key: str(job.status) for job in listed.jobs if job.status.is_over}
+        seen = await asyncio.gather(*(self._observe_job(ctx, at) for ctx in live.values()))
+        unreachable = [
+            _unreachable(old, listed.failures[key.cluster])
+            for key, old in self.latest.items()
+            if key.cluster in listed.failures
+        ]
+        self._replace([*(one for one in seen if one), *unreachable], over, at)
+        await self._keep([one.sample for one in seen if one and one.sample and one.problem is None], at)
+
+    async def _observe_job(self, ctx: JobContext, at: datetime) -> Observation | None:
+        old = self.latest.get(ctx.key)
+        sample = old.sample if old and old.ctx.job_id == ctx.job_id else None
+        if ctx.status is not JobStatus.RUNNING:
+            problem = NotReady(reason=Reason.JOB_NOT_RUNNING, message=f"the job is {ctx.status}")
+            return Observation(ctx=ctx, sample=sample, problem=problem)
+        try:
+            async with asyncio.timeout(self._time_limit):
+                return Observation(ctx=ctx, sample=await self._collector.update_metrics(ctx, at))
+        except NotFoundError:
+            return None
+        except (HeadgateError, TimeoutError) as error:
+            return self._failed(ctx, sample, error, at)
+        except Exception as error:  # noqa: BLE001 - one job's failure is that job's event, whatever it is
+            return self._failed(ctx, sample, error, at)
+
+    def _failed(self, ctx: JobContext, sample: JobSample | None, error: Exception, at: datetime) -> Observation:
+        if isinstance(error, TimeoutError):
+            error = TimeoutError(f"no sample within {self._time_limit:g} s")
+        self._events.handle(reports.job_error(ctx.key, error, at, reports.DEFAULT_INTERVAL))
+        problem = NotReady(reason=Reason.JOB_UNREACHABLE, message=f"no sample was taken: {error}")
+        return Observation(ctx=ctx, sample=sample, problem=problem)
+
+    def _replace(self, observations: Iterable[Observation], over: Mapping[JobKey, str], at: datetime) -> None:
+        before, self.latest = self.latest, {one.ctx.key: one for one in observations}
+        for key in self.latest.keys() - before.keys():
+            self._events.handle(reports.job_presence(key, appeared=True, why="is looked after from now on", now=at))
+        for key in before.keys() - self.latest.keys():
+            self._collector.forget(key)
+            why = f"is {over[key]}" if key in over else "is no longer listed by its cluster"
+            self._events.handle(reports.job_presence(key, appeared=False, why=why, now=at))
+
+    def _tell_of_clusters(self, failures: Mapping[str, str], at: datetime) -> None:
+        for cluster in sorted(failures.keys() - self._failing):
+            self._events.handle(reports.cluster_health(cluster, failures[cluster], at))
+        for cluster in sorted(self._failing - failures.keys()):
+            self._events.handle(reports.cluster_health(cluster, None, at))
+        self._failing = set(failures)
+
+    async def _keep(self, samples: list[JobSample], at: datetime) -> None:
+        if not samples:
+            return
+        try:
+            await asyncio.to_thread(self._sink.append, samples)
+        except HeadgateError as error:
+            self._events.handle(reports.fleet_error("samples could not be kept", error, at, reports.DEFAULT_INTERVAL))
+
+
+def _unreachable(old: Observation, why: str) -> Observation:
+    problem = NotReady(reason=Reason.JOB_UNREACHABLE, message=f"its cluster does not answer: {why}")
+    return Observation(ctx=old.ctx, sample=old.sample, problem=problem)

@@ -1,0 +1,58 @@
+"""
+Events that belong to a change of state leave from the saved state: at least once, under a stable key.
+
+They are saved in the same write as the state they tell of, handed out after it, and struck off with the next save.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from headgate.errors import HeadgateError
+from headgate.model.events import Event
+from headgate.model.identity import JobKey
+from headgate.model.state import JobState, VersionedState
+from headgate.ports import EventHandler, StateStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbox:
+    """A state store whose states' events are delivered."""
+
+    store: StateStore
+    events: EventHandler
+
+    async def open(self, job: JobKey) -> VersionedState:
+        """Load the job's state and hand out what an earlier process left undelivered."""
+        held = await asyncio.to_thread(self.store.load, job)
+        return await self._deliver(job, held)
+
+    async def save(self, job: JobKey, held: VersionedState, state: JobState) -> VersionedState:
+        """
+        Save the state if it differs from the held one, then hand out its events.
+
+        Raises:
+            ConflictError: somebody else saved the job meanwhile.
+            UnreachableError: the store did not answer.
+        """
+        if state == held.state:
+            return held
+        return await self._deliver(job, await self._write(job, held, state))
+
+    async def _deliver(self, job: JobKey, held: VersionedState) -> VersionedState:
+        left = tuple(event for event in held.state.outbox if not self._delivered(event))
+        if left == held.state.outbox:
+            return held
+        return await self._write(job, held, replace(held.state, outbox=left))
+
+    def _delivered(self, event: Event) -> bool:
+        try:
+            self.events.handle(event)
+        except HeadgateError:
+            return False
+        return True
+
+    async def _write(self, job: JobKey, held: VersionedState, state: JobState) -> VersionedState:
+        version = await asyncio.to_thread(self.store.save, job, state, held.version)
+        return VersionedState(state=state, version=version)

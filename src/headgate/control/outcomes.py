@@ -1,0 +1,55 @@
+"""Outcomes without an evaluation behind them: why a job was left alone before any number was looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from headgate.algorithm.decide import decision_id
+from headgate.control.observation import Observation
+from headgate.model.decision import Decision, Outcome
+from headgate.model.identity import JobKey
+from headgate.model.metrics import NotReady
+from headgate.model.reasons import Reason
+from headgate.model.state import Intent
+from headgate.ports import Candidate
+
+
+def candidate(seen: Observation, now: datetime) -> Candidate | None:
+    """Give the job for evaluation, its window begun no earlier than its stabilization ended; None if it is not up."""
+    sample, options = seen.sample, seen.ctx.options
+    if sample is None or seen.problem is not None or not options.enabled:
+        return None
+    stable = sample.running_since + options.stabilization_interval
+    return Candidate(sample=sample, options=options, window_from=max(now - options.metrics_window, stable))
+
+
+def unevaluated(seen: Observation) -> NotReady:
+    """Say why an observed job was not evaluated."""
+    if not seen.ctx.options.enabled:
+        return NotReady(reason=Reason.DISABLED, message="job.autoscaler.enabled is false")
+    return NotReady(reason=Reason.NO_SAMPLES, message="no sample was taken yet")
+
+
+def left_alone(job: JobKey, now: datetime, why: NotReady) -> Decision:
+    """Decide nothing, for a reason."""
+    return Decision(
+        id=decision_id(job, now, {}),
+        job=job,
+        at=now,
+        outcome=Outcome.NOT_READY,
+        reason=why.reason,
+        message=why.message,
+    )
+
+
+def in_flight(intent: Intent, now: datetime) -> NotReady:
+    """Say that an earlier change is still under way."""
+    left = max((intent.deadline - now).total_seconds(), 0)
+    message = f"decision {intent.decision_id} is under way for {(now - intent.decided_at).total_seconds():.0f} s"
+    return NotReady(reason=Reason.RESCALE_IN_FLIGHT, message=f"{message}, given up or repeated in {left:.0f} s")
+
+
+def without_change(decision: Decision, reason: Reason, message: str) -> Decision:
+    """Turn a wanted rescale into none, keeping its numbers for `explain`."""
+    return replace(decision, outcome=Outcome.KEEP, reason=reason, message=message, acts=False)

@@ -1,0 +1,170 @@
+"""The events of the control loop, one small maker each: text, fields and the key under which repetitions merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from headgate.model.decision import Decision, Outcome
+from headgate.model.events import Event, EventReason, EventType
+from headgate.model.identity import JobKey, VertexId
+from headgate.model.state import Intent
+from headgate.model.topology import Topology
+
+DEFAULT_INTERVAL = timedelta(minutes=30)
+"""Within which equal events of the fleet as a whole are one."""
+
+
+def scaling_report(decision: Decision, interval: timedelta) -> Event:
+    """
+    Report a rescale, or what it would be.
+
+    Advice is merged while it stays the same; a rescale that is made is always an event of its own.
+    """
+    changes = ", ".join(f"{p.name} {p.current} -> {p.wanted}" for p in decision.changes.values())
+    header = "rescaling" if decision.acts else "advice (nothing is changed)"
+    return Event(
+        at=decision.at,
+        type=EventType.NORMAL,
+        reason=EventReason.SCALING_REPORT,
+        message=f"{header}: {changes}; {decision.message}",
+        key=f"{decision.job}:{decision.id}" if decision.acts else f"{decision.job}:advice:{changes}",
+        subject=decision.job,
+        fields={"decision": decision.id, "acts": int(decision.acts)},
+        merge_interval=None if decision.acts else interval,
+    )
+
+
+def reached(job: JobKey, intent: Intent, now: datetime) -> Event:
+    """Say that the job runs at what was decided."""
+    took = (now - intent.decided_at).total_seconds()
+    return Event(
+        at=now,
+        type=EventType.NORMAL,
+        reason=EventReason.RESCALE_REACHED,
+        message=f"the new parallelism was seen running {took:.1f} s after the decision",
+        key=f"{job}:{intent.decision_id}:reached",
+        subject=job,
+        fields={"decision": intent.decision_id, "took_s": took},
+    )
+
+
+def late(job: JobKey, intent: Intent, why: str, now: datetime, deadline: datetime) -> Event:
+    """Say that the target was not reached in time and is asked for again."""
+    return _warning(
+        job,
+        intent,
+        now,
+        f"not at its new parallelism after {_since(intent, now)}: {why}; asked again, until {deadline:%H:%M:%S} UTC",
+        step=f"late:{intent.attempts}",
+    )
+
+
+def not_reached(job: JobKey, intent: Intent, why: str, now: datetime, expiry: timedelta) -> Event:
+    """Say that the target was given up, and for how long it is not tried again."""
+    return _warning(
+        job,
+        intent,
+        now,
+        f"gave up the new parallelism after {_since(intent, now)}: {why}; "
+        f"the same is not asked for again before {now + expiry:%H:%M:%S} UTC",
+        step="given-up",
+    )
+
+
+def overtaken(job: JobKey, intent: Intent, now: datetime) -> Event:
+    """Say that an open change was closed because the job is no longer the one that was decided on."""
+    return Event(
+        at=now,
+        type=EventType.NORMAL,
+        reason=EventReason.INTENT_RECOVERED,
+        message="an open change was closed: the job was resubmitted or its graph has changed since",
+        key=f"{job}:{intent.decision_id}:overtaken",
+        subject=job,
+        fields={"decision": intent.decision_id},
+    )
+
+
+def job_error(job: JobKey, error: BaseException, now: datetime, interval: timedelta) -> Event:
+    """Say that one job's cycle failed; the same failure is one event within the interval."""
+    text = str(error) or type(error).__name__
+    return Event(
+        at=now,
+        type=EventType.WARNING,
+        reason=EventReason.AUTOSCALER_ERROR,
+        message=text,
+        key=f"{job}:error:{type(error).__name__}:{text}",
+        subject=job,
+        merge_interval=interval,
+    )
+
+
+def fleet_error(what: str, error: BaseException, now: datetime, interval: timedelta) -> Event:
+    """Say that something all jobs share failed in this cycle."""
+    return Event(
+        at=now,
+        type=EventType.WARNING,
+        reason=EventReason.AUTOSCALER_ERROR,
+        message=f"{what}: {error or type(error).__name__}",
+        key=f"fleet:{what}",
+        subject="headgate",
+        merge_interval=interval,
+    )
+
+
+def cluster_health(cluster: str, failure: str | None, now: datetime) -> Event:
+    """Say that a cluster stopped answering, or answers again."""
+    return Event(
+        at=now,
+        type=EventType.NORMAL if failure is None else EventType.WARNING,
+        reason=EventReason.CLUSTER_REACHABLE if failure is None else EventReason.CLUSTER_UNREACHABLE,
+        message="answers" if failure is None else f"does not answer: {failure}; asked again at every tick",
+        key=f"{cluster}:reachable:{now.isoformat()}",
+        subject=cluster,
+    )
+
+
+def job_presence(job: JobKey, *, appeared: bool, why: str, now: datetime) -> Event:
+    """Say that a job came or went."""
+    return Event(
+        at=now,
+        type=EventType.NORMAL,
+        reason=EventReason.JOB_APPEARED if appeared else EventReason.JOB_VANISHED,
+        message=why,
+        key=f"{job}:presence:{now.isoformat()}",
+        subject=job,
+    )
+
+
+def parallelism_text(topology: Topology, wanted: Mapping[VertexId, int]) -> str:
+    """Name the vertices that do not run as wanted, with both numbers."""
+    apart = [
+        f"{vertex.name} {vertex.parallelism} of {wanted[vertex.id]}"
+        for vertex in topology.vertices
+        if vertex.id in wanted and vertex.parallelism != wanted[vertex.id]
+    ]
+    return ", ".join(apart)
+
+
+def presentable(decision: Decision) -> str:
+    """Give the one line a log shows of a decision."""
+    if decision.outcome is Outcome.RESCALE:
+        changes = ", ".join(f"{p.name} {p.current} -> {p.wanted}" for p in decision.changes.values())
+        return f"{changes} ({decision.message})"
+    return decision.message
+
+
+def _warning(job: JobKey, intent: Intent, now: datetime, message: str, *, step: str) -> Event:
+    return Event(
+        at=now,
+        type=EventType.WARNING,
+        reason=EventReason.RESCALE_NOT_REACHED,
+        message=message,
+        key=f"{job}:{intent.decision_id}:{step}",
+        subject=job,
+        fields={"decision": intent.decision_id},
+    )
+
+
+def _since(intent: Intent, now: datetime) -> str:
+    return f"{(now - intent.decided_at).total_seconds():.0f} s"

@@ -1,0 +1,73 @@
+"""
+Two cadences beside each other: the collector's ticks and the decision's.
+
+A tick that takes longer than its interval makes the next ones late, never double; a failing tick is an event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from headgate.control import reports
+from headgate.control.cycle import Cycle
+from headgate.control.observation import Observer
+from headgate.model.decision import Decision
+from headgate.ports import EventHandler
+
+Clock = Callable[[], datetime]
+Listener = Callable[[tuple[Decision, ...]], None]
+Tick = Callable[[datetime], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """The running service."""
+
+    observer: Observer
+    cycle: Cycle
+    events: EventHandler
+    collect_interval: timedelta
+    decide_interval: timedelta
+    clock: Clock = lambda: datetime.now(UTC)
+    on_decisions: Listener = lambda _: None
+    """Told of every cycle's decisions."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Tick until told to stop; a tick under way is finished first."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._every(self.collect_interval, "collecting", self.observer.observe, stop))
+            tasks.create_task(self._every(self.decide_interval, "deciding", self._decide, stop))
+
+    async def _decide(self, at: datetime) -> None:
+        self.on_decisions(await self.cycle.run(self.observer.latest, at))
+
+    async def _every(self, interval: timedelta, what: str, tick: Tick, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            at = self.clock()
+            try:
+                await tick(tick_of(at, interval))
+            except Exception as error:  # noqa: BLE001 - the service outlives any one tick
+                self.events.handle(reports.fleet_error(what, error, at, reports.DEFAULT_INTERVAL))
+            await _wait(stop, until_next(self.clock(), interval))
+
+
+def tick_of(at: datetime, interval: timedelta) -> datetime:
+    """Give the begin of the interval that an instant lies in: ticks have the same names in every process."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return at - (at - epoch) % interval
+
+
+def until_next(at: datetime, interval: timedelta) -> timedelta:
+    """Give the time to the next tick, never zero."""
+    return interval - (at - tick_of(at, interval))
+
+
+async def _wait(stop: asyncio.Event, duration: timedelta) -> None:
+    try:
+        async with asyncio.timeout(duration.total_seconds()):
+            await stop.wait()
+    except TimeoutError:
+        return
