@@ -154,9 +154,9 @@ class SampleSink(Protocol):
 class DecisionSink(Protocol):
     """Takes what a cycle decided, for `explain` and the reports."""
 
-    def append_decisions(self, decisions: Sequence[Decision], at: datetime, /) -> None:
+    def append_decisions(self, decisions: Sequence[Decision], /) -> None:
         """
-        Keep the decisions of the cycle at `at`; a second call for the same cycle replaces the first.
+        Keep the decisions of one cycle, all of one `at`; a second call for the same cycle replaces the first.
 
         Raises:
             TransientError: they could not be written; nothing of the cycle was kept.

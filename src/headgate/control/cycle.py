@@ -97,7 +97,7 @@ class Cycle:
 
     async def _keep(self, decisions: Sequence[Decision], now: datetime) -> None:
         try:
-            await asyncio.to_thread(self.decisions.append_decisions, decisions, now)
+            await asyncio.to_thread(self.decisions.append_decisions, decisions)
         except HeadgateError as error:
             interval = reports.DEFAULT_INTERVAL
             self.events.handle(reports.fleet_error("decisions could not be kept", error, now, interval))

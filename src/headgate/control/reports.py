@@ -105,7 +105,7 @@ def fleet_error(what: str, error: BaseException, now: datetime, interval: timede
         at=now,
         type=EventType.WARNING,
         reason=EventReason.AUTOSCALER_ERROR,
-        message=f"{what}: {error or type(error).__name__}",
+        message=f"{what}: {str(error) or type(error).__name__}",
         key=f"fleet:{what}",
         subject="headgate",
         merge_interval=interval,

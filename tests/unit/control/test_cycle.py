@@ -1,0 +1,206 @@
+"""One cycle after another on one job: what is done, in which order, and what survives a failure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headgate.errors import ConflictError, RefusedError, UnreachableError
+from headgate.model.decision import Outcome
+from headgate.model.events import EventReason
+from headgate.model.identity import JobKey
+from headgate.model.reasons import Reason
+from headgate.options.service import Mode
+from headgate.testing.builders import ORDERS, chain, context, sample
+from headgate.testing.scenario import Scenario
+
+
+async def test_a_job_outside_its_band_is_rescaled(world: Scenario) -> None:
+    """The wanted parallelism of every vertex is asked for in one request, and reported."""
+    decision = (await world.tick(0))["orders"]
+
+    assert decision.outcome is Outcome.RESCALE
+    assert decision.acts
+    assert world.engine.requests == [{"source": 1, "agg": 4}]
+    assert world.events.reasons == [EventReason.JOB_APPEARED, EventReason.SCALING_REPORT]
+
+
+async def test_in_advice_mode_nothing_is_asked_of_the_engine(world: Scenario) -> None:
+    """The same decision is reported as advice and nothing is saved or changed."""
+    world.mode = Mode.ADVISE
+
+    decision = (await world.tick(0))["orders"]
+
+    assert (decision.outcome, decision.reason, decision.acts) == (Outcome.RESCALE, Reason.ADVICE, False)
+    assert world.engine.requests == []
+    assert world.store.load(ORDERS).version == 0
+
+
+async def test_a_job_that_may_only_be_advised_is_not_changed(world: Scenario) -> None:
+    """`scaling.enabled: false` holds for one job while others are acted on."""
+    quiet = context()
+    world.engine.add(replace(quiet, options=replace(quiet.options, scaling_enabled=False)), world.engine.jobs[ORDERS])
+
+    assert (await world.tick(0))["orders"].reason is Reason.ADVICE
+    assert world.engine.requests == []
+
+
+async def test_the_intent_is_saved_and_told_before_the_engine_is_asked(world: Scenario) -> None:
+    """Whatever happens after the request, what was going to be done is on record."""
+    world.engine.realize_faults = [UnreachableError("no answer")]
+
+    await world.tick(0)
+
+    intent = world.store.load(ORDERS).state.intent
+    assert intent is not None
+    assert intent.realized_at is None
+    assert world.engine.diary.index("tell ScalingReport") < world.engine.diary.index("request prod/orders")
+
+
+async def test_a_request_without_an_answer_is_repeated_in_the_next_cycle(world: Scenario) -> None:
+    """It is the same intent, not a new decision; nothing is reported twice."""
+    world.engine.realize_faults = [UnreachableError("no answer")]
+
+    await world.tick(0)
+    decision = (await world.tick(5))["orders"]
+
+    assert decision.reason is Reason.RESCALE_IN_FLIGHT
+    assert world.engine.requests == [{"source": 1, "agg": 4}]
+    assert world.events.reasons.count(EventReason.SCALING_REPORT) == 1
+
+
+async def test_an_engine_that_changed_without_answering_is_not_asked_again(world: Scenario) -> None:
+    """The answer was lost, the change was made: it is recognised by the running parallelism."""
+    world.engine.realize_faults = [UnreachableError("no answer")]
+    await world.tick(0)
+    world.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 4}))
+    world.factors = {}
+
+    decision = (await world.tick(5))["orders"]
+
+    assert decision.reason is Reason.BALANCED
+    assert world.engine.requests == []
+    state = world.store.load(ORDERS).state
+    assert state.intent is None
+    assert len(state.history) == 1
+
+
+async def test_nothing_new_is_decided_while_a_rescale_is_under_way(world: Scenario) -> None:
+    """At most one rescale of a job is in flight, and an accepted request is not repeated before its deadline."""
+    world.engine.obeys = False
+
+    await world.tick(0)
+    world.factors = {"agg": 8.0}
+    decision = (await world.tick(5))["orders"]
+
+    assert decision.reason is Reason.RESCALE_IN_FLIGHT
+    assert len(world.engine.requests) == 1
+
+
+async def test_a_target_that_is_never_reached_is_asked_for_once_more_and_then_given_up(world: Scenario) -> None:
+    """Each step is said; the same target is then not tried again before it expires, another one is."""
+    world.engine.obeys = False
+
+    for seconds in (0, 1_000, 2_000):
+        await world.tick(seconds)
+    assert len(world.engine.requests) == 2
+    assert world.events.reasons.count(EventReason.RESCALE_NOT_REACHED) == 2
+
+    assert (await world.tick(2_010))["orders"].reason is Reason.PARALLELISM_REJECTED
+    world.factors = {"agg": 3.0}
+    assert (await world.tick(2_020))["orders"].outcome is Outcome.RESCALE
+    assert len(world.engine.requests) == 3
+
+
+async def test_a_rejected_target_is_tried_again_after_it_expired(world: Scenario) -> None:
+    """What did not work an hour ago may work now."""
+    world.engine.realize_faults = [RefusedError("not the adaptive scheduler")]
+
+    await world.tick(0)
+    assert (await world.tick(60))["orders"].reason is Reason.PARALLELISM_REJECTED
+    assert (await world.tick(2_000))["orders"].outcome is Outcome.RESCALE
+    assert len(world.engine.requests) == 1
+
+
+async def test_a_decision_is_dropped_when_the_graph_moved_under_it(world: Scenario) -> None:
+    """The running graph is looked at once more right before acting."""
+    await world.observer.observe(world.engine.jobs[ORDERS].at)
+    world.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 2}))
+
+    decisions = await world.cycle().run(world.observer.latest, world.engine.jobs[ORDERS].at)
+
+    assert decisions[0].reason is Reason.TOPOLOGY_CHANGED
+    assert "agg 2 of 1" in decisions[0].message
+    assert world.engine.requests == []
+
+
+async def test_a_resubmitted_job_closes_the_open_intent(world: Scenario) -> None:
+    """A change decided for the earlier submission is not made to the later one."""
+    world.engine.obeys = False
+    await world.tick(0)
+    world.engine.add(context(job_id="j2"), sample(chain({"source": 1, "agg": 1}), job_id="j2"))
+    world.factors = {}
+
+    await world.tick(5)
+
+    assert world.store.load(ORDERS).state.intent is None
+    assert EventReason.INTENT_RECOVERED in world.events.reasons
+    assert len(world.engine.requests) == 1
+
+
+async def test_one_jobs_failure_is_that_jobs_event(world: Scenario) -> None:
+    """The other job of the same cycle is rescaled all the same."""
+    ill = JobKey("prod", "ill")
+    world.engine.add(context(ill), sample(chain({"source": 1, "agg": 1}), job=ill))
+    await world.observer.observe(world.engine.jobs[ORDERS].at)
+    world.engine.faults[ill] = ConflictError("somebody was faster")
+
+    decisions = await world.cycle().run(world.observer.latest, world.engine.jobs[ORDERS].at)
+
+    assert [(d.job.name, d.reason) for d in decisions] == [
+        ("ill", Reason.CYCLE_FAILED),
+        ("orders", Reason.RESCALED),
+    ]
+    errors = [event for event in world.events.told if event.reason is EventReason.AUTOSCALER_ERROR]
+    assert [event.subject for event in errors] == [ill]
+
+
+async def test_a_failed_evaluation_changes_nothing_and_says_so_once(world: Scenario) -> None:
+    """Spark or the log may be away for a while; every job gets its outcome nevertheless."""
+    world.evaluator.fault = UnreachableError("the Spark cluster is away")
+
+    decision = (await world.tick(0))["orders"]
+
+    assert decision.outcome is Outcome.NOT_READY
+    assert "the Spark cluster is away" in decision.message
+    assert world.engine.requests == []
+
+
+async def test_a_disabled_job_is_left_alone(world: Scenario) -> None:
+    """It keeps its outcome row, which says why."""
+    ctx = context()
+    world.engine.add(replace(ctx, options=replace(ctx.options, enabled=False)), world.engine.jobs[ORDERS])
+
+    assert (await world.tick(0))["orders"].reason is Reason.DISABLED
+
+
+async def test_events_that_could_not_be_delivered_leave_later(world: Scenario) -> None:
+    """They are saved with the state they tell of and leave in a later cycle, in order."""
+    await world.observer.observe(world.engine.jobs[ORDERS].at)
+    world.events.fault = UnreachableError("the receiver is down")
+    await world.cycle().run(world.observer.latest, world.engine.jobs[ORDERS].at)
+    assert len(world.engine.requests) == 1
+
+    world.events.fault = None
+    world.factors = {}
+    await world.tick(5)
+
+    assert EventReason.SCALING_REPORT in world.events.reasons
+    assert world.store.load(ORDERS).state.outbox == ()
+
+
+async def test_every_job_leaves_an_outcome(world: Scenario) -> None:
+    """A decision row is kept for each job in each cycle, whatever was decided."""
+    await world.tick(0)
+    await world.tick(5)
+
+    assert [decision.job for decision in world.log.decisions] == [ORDERS, ORDERS]

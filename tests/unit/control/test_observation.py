@@ -1,0 +1,109 @@
+"""What the observer keeps of jobs and clusters that come, go, fail and hang."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headgate.errors import NotFoundError, UnreachableError
+from headgate.model.events import EventReason
+from headgate.model.identity import JobKey
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobStatus
+from headgate.testing.builders import ORDERS, at, chain, context, sample
+from headgate.testing.scenario import Scenario
+
+
+async def test_samples_of_one_tick_are_kept_together(world: Scenario) -> None:
+    """The log receives what the collector gave."""
+    await world.observer.observe(at(0))
+
+    assert [kept.job for kept in world.log.samples] == [ORDERS]
+
+
+async def test_a_job_that_is_not_running_is_observed_without_a_sample(world: Scenario) -> None:
+    """Its state is the answer to why nothing is done."""
+    world.engine.contexts[ORDERS] = context(status=JobStatus.RESTARTING)
+
+    await world.observer.observe(at(0))
+
+    problem = world.observer.latest[ORDERS].problem
+    assert problem is not None
+    assert problem.reason is Reason.JOB_NOT_RUNNING
+
+
+async def test_a_job_that_vanishes_between_list_and_sample_is_gone_with_one_event(world: Scenario) -> None:
+    """Not found in the middle of a tick is the same as no longer listed."""
+    await world.observer.observe(at(0))
+    world.engine.faults[ORDERS] = NotFoundError("gone")
+
+    await world.observer.observe(at(1))
+    await world.observer.observe(at(2))
+
+    assert ORDERS not in world.observer.latest
+    assert world.events.reasons == [EventReason.JOB_APPEARED, EventReason.JOB_VANISHED]
+    assert "forget prod/orders" in world.engine.diary
+
+
+async def test_a_finished_job_is_said_to_be_finished(world: Scenario) -> None:
+    """An ended job stays listed by its cluster, and is no longer looked after."""
+    await world.observer.observe(at(0))
+    world.engine.contexts[ORDERS] = context(status=JobStatus.FINISHED)
+
+    await world.observer.observe(at(1))
+
+    assert not world.observer.latest
+    assert "FINISHED" in world.events.told[-1].message
+
+
+async def test_a_cluster_that_is_away_keeps_its_jobs(world: Scenario) -> None:
+    """Not seen is not gone: one event when it goes, one when it is back, none in between."""
+    await world.observer.observe(at(0))
+    world.engine.failures["prod"] = "connection refused"
+    await world.observer.observe(at(1))
+    await world.observer.observe(at(2))
+
+    problem = world.observer.latest[ORDERS].problem
+    assert problem is not None
+    assert problem.reason is Reason.JOB_UNREACHABLE
+
+    world.engine.failures.clear()
+    await world.observer.observe(at(3))
+    assert world.observer.latest[ORDERS].problem is None
+    assert world.events.reasons == [
+        EventReason.JOB_APPEARED,
+        EventReason.CLUSTER_UNREACHABLE,
+        EventReason.CLUSTER_REACHABLE,
+    ]
+
+
+async def test_one_failing_job_does_not_stop_the_others(world: Scenario) -> None:
+    """The healthy job's sample is kept, the failing one's problem is remembered."""
+    ill = JobKey("prod", "ill")
+    world.engine.add(context(ill), sample(chain({"source": 1}), job=ill))
+    world.engine.faults[ill] = UnreachableError("500")
+
+    await world.observer.observe(at(0))
+
+    assert world.observer.latest[ORDERS].problem is None
+    assert world.observer.latest[ill].problem is not None
+    assert [kept.job for kept in world.log.samples] == [ORDERS]
+
+
+async def test_a_log_that_cannot_be_written_is_an_event_and_no_more(world: Scenario) -> None:
+    """Watching goes on; the next tick may be kept again."""
+    world.log.fault = UnreachableError("disk full")
+
+    await world.observer.observe(at(0))
+
+    assert world.events.reasons[-1] is EventReason.AUTOSCALER_ERROR
+    assert world.observer.latest[ORDERS].sample is not None
+
+
+async def test_a_resubmitted_job_does_not_inherit_the_old_sample(world: Scenario) -> None:
+    """While the new submission starts, nothing of the old one counts as its latest sample."""
+    await world.observer.observe(at(0))
+    world.engine.contexts[ORDERS] = replace(context(job_id="j2"), status=JobStatus.STARTING)
+
+    await world.observer.observe(at(1))
+
+    assert world.observer.latest[ORDERS].sample is None
