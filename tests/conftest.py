@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+pytest.register_assert_rewrite("headgate.testing.conformance")
+
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Turn skips into a failure when `HEADGATE_FAIL_ON_SKIP` is set: a green run then means that all of it ran."""

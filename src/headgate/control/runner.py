@@ -19,6 +19,7 @@ from headgate.ports import EventHandler
 
 Clock = Callable[[], datetime]
 Listener = Callable[[tuple[Decision, ...]], None]
+Upkeep = Callable[[datetime], None]
 Tick = Callable[[datetime], Awaitable[None]]
 
 
@@ -34,15 +35,22 @@ class Runner:
     clock: Clock = lambda: datetime.now(UTC)
     on_decisions: Listener = lambda _: None
     """Told of every cycle's decisions."""
+    upkeep: Upkeep = lambda _: None
+    """Blocking work on the log, done in a thread every `upkeep_interval`."""
+    upkeep_interval: timedelta = timedelta(minutes=5)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._every(self.collect_interval, "collecting", self.observer.observe, stop))
             tasks.create_task(self._every(self.decide_interval, "deciding", self._decide, stop))
+            tasks.create_task(self._every(self.upkeep_interval, "keeping the log in order", self._keep_house, stop))
 
     async def _decide(self, at: datetime) -> None:
         self.on_decisions(await self.cycle.run(self.observer.latest, at))
+
+    async def _keep_house(self, at: datetime) -> None:
+        await asyncio.to_thread(self.upkeep, at)
 
     async def _every(self, interval: timedelta, what: str, tick: Tick, stop: asyncio.Event) -> None:
         while not stop.is_set():

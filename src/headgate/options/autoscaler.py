@@ -14,6 +14,7 @@ from typing import Annotated
 from annotated_types import Ge, Interval
 
 from headgate.options.declaration import Options, option
+from headgate.options.units import PositiveDuration
 
 
 class BusyTimeAggregator(StrEnum):
@@ -39,7 +40,7 @@ class AutoscalerOptions(Options):
     scaling_enabled: bool = option("scaling.enabled", default=True)
     """False advises only: measure, evaluate, report, never scale."""
 
-    metrics_window: timedelta = option("metrics.window", timedelta(minutes=15))
+    metrics_window: PositiveDuration = option("metrics.window", timedelta(minutes=15))
     """Length of the window that metrics are taken over."""
 
     stabilization_interval: timedelta = option("stabilization.interval", timedelta(minutes=5))
@@ -80,9 +81,7 @@ class AutoscalerOptions(Options):
     backlog_lag_threshold: timedelta = option("backlog-processing.lag-threshold", timedelta(minutes=5))
     """Lag, as time of input, from which the job counts as working off a backlog and is not shrunk."""
 
-    observed_tpr_lag_threshold: timedelta = option(
-        "observed-true-processing-rate.lag-threshold", timedelta(seconds=30)
-    )
+    observed_tpr_lag_threshold: timedelta = option("observed-true-processing-rate.lag-threshold", timedelta(seconds=30))
     """Lag, as time of input, from which a source's rate counts as all it can do."""
 
     observed_tpr_switch_threshold: Annotated[float, Ge(0)] = option(
@@ -90,9 +89,7 @@ class AutoscalerOptions(Options):
     )
     """Excess of the busy-time rate over the observed one from which the observed one is taken."""
 
-    observed_tpr_min_observations: Annotated[int, Ge(1)] = option(
-        "observed-true-processing-rate.min-observations", 2
-    )
+    observed_tpr_min_observations: Annotated[int, Ge(1)] = option("observed-true-processing-rate.min-observations", 2)
     """Observations that an observed rate needs."""
 
     busy_time_aggregator: BusyTimeAggregator = option("metrics.busy-time.aggregator", BusyTimeAggregator.MAX)
@@ -124,8 +121,7 @@ class AutoscalerOptions(Options):
             raise ValueError(message)
         if self.min_parallelism > self.max_parallelism:
             message = (
-                f"vertex.min-parallelism {self.min_parallelism} is above "
-                f"vertex.max-parallelism {self.max_parallelism}"
+                f"vertex.min-parallelism {self.min_parallelism} is above vertex.max-parallelism {self.max_parallelism}"
             )
             raise ValueError(message)
 

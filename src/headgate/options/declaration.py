@@ -1,10 +1,11 @@
-"""How an option is declared: a dataclass field with its key, and its meaning in the string below it."""
+"""How an option is declared, a dataclass field with its key and its meaning in the string below it; and read back."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 PREFIX = "job.autoscaler."
 LEGACY_PREFIX = "kubernetes.operator.job.autoscaler."
@@ -30,7 +31,9 @@ def option(
     default: Any = dataclasses.MISSING,
     *,
     default_factory: Callable[[], Any] | None = None,
+    aliases: Sequence[str] = (),
     deprecated: Sequence[str] = (),
+    secret: bool = False,
 ) -> Any:
     """
     Declare a field that is set by a dotted `key`, relative to its section.
@@ -39,9 +42,71 @@ def option(
         key: the key as the user writes it, for example `utilization.target`.
         default: the value when nothing is set; none means that the option is required.
         default_factory: makes the default, for containers.
-        deprecated: older keys still read, with a warning.
+        aliases: other keys that are as good; where both are set, `key` wins.
+        deprecated: older keys still read, with a warning; `key` and the aliases win.
+        secret: the value may hold a secret, written as a reference or plainly; it is never shown as it is.
     """
-    metadata = {"key": key, "deprecated": tuple(deprecated)}
+    metadata = {"key": key, "aliases": tuple(aliases), "deprecated": tuple(deprecated), "secret": secret}
     if default_factory is not None:
         return dataclasses.field(default_factory=default_factory, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """One declared option, as `option` and the field's annotation make it."""
+
+    name: str
+    """The field's name."""
+    key: str
+    annotation: Any
+    aliases: tuple[str, ...]
+    deprecated: tuple[str, ...]
+    secret: bool
+    required: bool
+    default: Any
+    """`dataclasses.MISSING` where there is none, or where it is a container."""
+
+    @property
+    def group(self) -> type[Options] | None:
+        """The class of a nested group of options, None for a value."""
+        return _options_class(self.annotation)
+
+    @property
+    def listed_group(self) -> type[Options] | None:
+        """The class of the entries if this is a list of groups."""
+        arguments = get_args(self.annotation)
+        return _options_class(arguments[0]) if get_origin(self.annotation) is tuple else None
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the user chooses the keys below this one."""
+        return get_origin(self.annotation) is Mapping
+
+
+def declarations(options: type[Options]) -> tuple[Declaration, ...]:
+    """Give the options declared by a class, in the order in which they stand."""
+    group: Any = options  # a class of our own is hashable, which mypy does not see
+    return _read(group)
+
+
+@cache
+def _read(options: Any) -> tuple[Declaration, ...]:
+    hints = get_type_hints(options, include_extras=True)
+    return tuple(
+        Declaration(
+            name=field.name,
+            key=field.metadata["key"],
+            annotation=hints[field.name],
+            aliases=field.metadata["aliases"],
+            deprecated=field.metadata["deprecated"],
+            secret=field.metadata["secret"],
+            default=field.default,
+            required=field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING,
+        )
+        for field in dataclasses.fields(options)
+    )
+
+
+def _options_class(annotation: Any) -> type[Options] | None:
+    return annotation if isinstance(annotation, type) and issubclass(annotation, Options) else None

@@ -12,7 +12,8 @@ from typing import Annotated
 from annotated_types import Ge
 
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.options.declaration import Options, option
+from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
+from headgate.options.units import PositiveDuration
 
 
 class Mode(StrEnum):
@@ -28,17 +29,22 @@ class Pipeline(StrEnum):
     SPARK = "spark"
     """On Spark, over the samples log."""
     IN_PROCESS = "in-process"
-    """With numpy, over samples kept in memory: for one look at a few jobs, nothing is written."""
+    """With numpy, over samples kept in memory: for a few jobs, without Java."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions(Options):
-    """One Flink cluster: where it is and how to get in. Secrets come as `${env:NAME}` or `${file:PATH}`."""
+    """
+    One Flink cluster: where it is and how to get in. Secrets come as `${env:NAME}` or `${file:PATH}`.
+
+    Raises:
+        ValueError: the name cannot stand in a job key, the URL is none, or there is a key without a certificate.
+    """
 
     name: str = option("name")
     """How the cluster is called in job keys, events and the log; no slash."""
 
-    url: str = option("url")
+    url: str = option("url", secret=True)
     """REST address of the JobManager, for example `http://127.0.0.1:8081`."""
 
     ca_file: Path | None = option("ca-file", None)
@@ -53,14 +59,27 @@ class ClusterOptions(Options):
     token_file: Path | None = option("token-file", None)
     """File with a bearer token, read again at each request so that it may rotate."""
 
-    headers: Mapping[str, str] = option("headers", default_factory=dict)
+    headers: Mapping[str, str] = option("headers", default_factory=dict, secret=True)
     """Headers added to each request; their values are secrets."""
 
-    request_timeout: timedelta = option("request-timeout", timedelta(seconds=10))
+    request_timeout: PositiveDuration = option("request-timeout", timedelta(seconds=10))
     """Time limit of one request, all of it."""
 
     max_calls_in_flight: Annotated[int, Ge(1)] = option("max-calls-in-flight", 16)
     """Requests to this cluster that may be open at once."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could never reach a cluster."""
+        if not self.name or "/" in self.name:
+            message = f"name {self.name!r} must be a text without a slash, as it stands in job keys"
+            raise ValueError(message)
+        if not self.url.startswith(("http://", "https://", "${")):
+            # The URL is not shown: it may hold a password.
+            message = f"url of cluster {self.name} does not begin with http:// or https://"
+            raise ValueError(message)
+        if self.client_key and not self.client_certificate:
+            message = f"client-key of cluster {self.name} needs a client-certificate"
+            raise ValueError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +89,9 @@ class JobOptions(Options):
     match: str = option("match")
     """A job key `cluster/job`, `*` and `?` allowed; later entries win."""
 
-    autoscaler: AutoscalerOptions = option("autoscaler", default_factory=AutoscalerOptions)
+    autoscaler: AutoscalerOptions = option(
+        "autoscaler", default_factory=AutoscalerOptions, aliases=(PREFIX[:-1], LEGACY_PREFIX[:-1])
+    )
     """The whole options of these jobs, defaults and general options included."""
 
 
@@ -81,7 +102,7 @@ class LogOptions(Options):
     path: Path = option("path", Path("headgate-log"))
     """Directory of the Parquet files."""
 
-    retention: timedelta = option("retention", timedelta(days=7))
+    retention: PositiveDuration = option("retention", timedelta(days=7))
     """Age after which samples are deleted."""
 
     compact_after: timedelta = option("compact-after", timedelta(minutes=10))
@@ -92,16 +113,16 @@ class LogOptions(Options):
 class ServiceOptions(Options):
     """Everything `headgate run` needs to know."""
 
-    clusters: tuple[ClusterOptions, ...] = option("clusters")
+    clusters: tuple[ClusterOptions, ...] = option("clusters", secret=True)
     """The clusters to look after."""
 
     mode: Mode = option("mode", Mode.ADVISE)
     """`advise` only says what it would do; `act` does it."""
 
-    collect_interval: timedelta = option("collect.interval", timedelta(seconds=10))
+    collect_interval: PositiveDuration = option("collect.interval", timedelta(seconds=10))
     """How often samples are taken."""
 
-    decide_interval: timedelta = option("decide.interval", timedelta(seconds=30))
+    decide_interval: PositiveDuration = option("decide.interval", timedelta(seconds=30))
     """How often jobs are evaluated and decided."""
 
     pipeline: Pipeline = option("pipeline", Pipeline.SPARK)
@@ -110,13 +131,15 @@ class ServiceOptions(Options):
     spark_master: str = option("spark.master", "local[*]")
     """Spark master of the pipeline."""
 
-    state_store: str = option("state-store", "sqlite:///headgate.db")
+    state_store: str = option("state-store", "sqlite:///headgate.db", secret=True)
     """`memory`, or a database URL; the URL may hold a secret."""
 
     log: LogOptions = option("log", default_factory=LogOptions)
     """The samples log."""
 
-    autoscaler: AutoscalerOptions = option("job.autoscaler", default_factory=AutoscalerOptions)
+    autoscaler: AutoscalerOptions = option(
+        PREFIX[:-1], default_factory=AutoscalerOptions, aliases=(LEGACY_PREFIX[:-1],)
+    )
     """Options of all jobs."""
 
     jobs: tuple[JobOptions, ...] = option("jobs", ())
@@ -126,13 +149,9 @@ class ServiceOptions(Options):
         """Hold the clusters' names apart."""
         names = [cluster.name for cluster in self.clusters]
         if not names:
-            message = "clusters: at least one is needed. Hint: `clusters: [{name: local, url: http://127.0.0.1:8081}]`"
+            message = "at least one entry in clusters is needed. Hint: `clusters: [{name: local, url: http://127.0.0.1:8081}]`"
             raise ValueError(message)
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            message = f"clusters: the name {', '.join(twice)} stands twice"
-            raise ValueError(message)
-        slashed = [name for name in names if "/" in name]
-        if slashed:
-            message = f"clusters: the name {slashed[0]!r} holds a slash"
+            message = f"the name {', '.join(twice)} stands twice in clusters"
             raise ValueError(message)

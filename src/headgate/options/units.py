@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from typing import Annotated
+
+from annotated_types import Gt
+
+PositiveDuration = Annotated[timedelta, Gt(timedelta())]
+"""A duration above zero."""
 
 _UNITS = {
+    "us": timedelta(microseconds=1),
     "ms": timedelta(milliseconds=1),
     "s": timedelta(seconds=1),
     "min": timedelta(minutes=1),
@@ -13,13 +20,14 @@ _UNITS = {
     "d": timedelta(days=1),
 }
 _ALIASES = {
+    **dict.fromkeys(("µs", "micro", "micros", "microsecond", "microseconds"), "us"),
     **dict.fromkeys(("milli", "millis", "millisecond", "milliseconds"), "ms"),
     **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
     **dict.fromkeys(("m", "minute", "minutes"), "min"),
     **dict.fromkeys(("hour", "hours"), "h"),
     **dict.fromkeys(("day", "days"), "d"),
 }
-_TEXT = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[a-z]+)\s*", re.IGNORECASE)
+_TEXT = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[a-zµ]+)\s*", re.IGNORECASE | re.ASCII)
 
 
 def parse_duration(text: str) -> timedelta:
@@ -27,7 +35,7 @@ def parse_duration(text: str) -> timedelta:
     Read `30 s`, `5min`, `1 h`; a unit is required, except for 0.
 
     Raises:
-        ValueError: no number, no unit, or an unknown one.
+        ValueError: no number, no unit, an unknown one, or more than a `timedelta` holds.
     """
     if text.strip() == "0":
         return timedelta()
@@ -35,16 +43,23 @@ def parse_duration(text: str) -> timedelta:
     unit = match["unit"].lower() if match else ""
     unit = _ALIASES.get(unit, unit)
     if match is None or unit not in _UNITS:
-        message = (
-            f"{text!r} is not a duration. Hint: write a number and one of {', '.join(_UNITS)}, like '30 s'"
-        )
+        message = f"{text!r} is not a duration. Hint: write a number and one of {', '.join(_UNITS)}, like '30 s'"
         raise ValueError(message)
-    return float(match["number"]) * _UNITS[unit]
+    try:
+        return _number(match["number"]) * _UNITS[unit]
+    except OverflowError as error:
+        message = f"{text!r} is too long for a duration"
+        raise ValueError(message) from error
 
 
 def format_duration(duration: timedelta) -> str:
     """Write a duration in the largest unit that needs no fraction, readable by `parse_duration`."""
-    for unit, size in reversed(_UNITS.items()):
-        if duration % size == timedelta() and duration >= size:
-            return f"{duration // size} {unit}"
-    return "0 s" if not duration else f"{duration / _UNITS['ms']:g} ms"
+    if not duration:
+        return "0 s"
+    unit = next(unit for unit, size in reversed(_UNITS.items()) if not duration % size)
+    return f"{duration // _UNITS[unit]} {unit}"
+
+
+def _number(text: str) -> int | float:
+    # A whole number stays one: a float would lose the last microseconds of a long duration.
+    return float(text) if "." in text else int(text)

@@ -1,0 +1,49 @@
+"""The command line: one file a command, no logic. A command parses, calls, and shows."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headgate import __version__
+from headgate.cli import advise, config, demo, explain, run
+
+app = typer.Typer(
+    name="headgate",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""
+    An autoscaler for streaming jobs that explains itself.
+
+    Start with `headgate advise http://HOST:8081`: it looks at a Flink cluster for half a minute and says what it
+    would do, and why. It changes nothing. `headgate demo` shows the whole on a cluster of its own.
+    """,
+)
+app.command("advise")(advise.advise)
+app.command("run")(run.run)
+app.command("explain")(explain.explain)
+app.command("demo")(demo.demo)
+app.add_typer(config.app, name="config")
+
+
+def _version(value: bool) -> None:  # noqa: FBT001 - typer hands it over by position
+    if value:
+        typer.echo(f"headgate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Take the options that all commands share."""
+
+
+def main() -> None:
+    """Run the command line; the exit status is 0, 1 for a failure, 2 for a wrong call or configuration."""
+    app()

@@ -1,0 +1,92 @@
+"""What the service writes to its log: itself, and every job's decision whenever it reads differently."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable
+
+import structlog
+
+from headgate import __version__
+from headgate.control.reports import presentable
+from headgate.model.decision import Decision
+from headgate.model.identity import JobKey
+from headgate.options.service import Mode, ServiceOptions
+from headgate.options.units import format_duration
+
+_log = structlog.get_logger("headgate")
+
+
+def configure(*, json: bool) -> None:
+    """Log to standard output, as JSON lines or for people."""
+    renderer: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=sys.stdout.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stdout),
+    )
+
+
+def announce(options: ServiceOptions) -> None:
+    """Say what is looked after, how often, and whether anything will be changed."""
+    acts = options.mode is Mode.ACT
+    _log.info(
+        "started",
+        version=__version__,
+        mode=options.mode.value,
+        meaning="jobs are rescaled" if acts else "nothing is changed; set `mode: act` to let it",
+        clusters=[cluster.name for cluster in options.clusters],
+        pipeline=options.pipeline.value,
+        collect=format_duration(options.collect_interval),
+        decide=format_duration(options.decide_interval),
+    )
+
+
+def warn(text: str) -> None:
+    """Log a warning about the configuration."""
+    _log.warning("configuration", message=text)
+
+
+def farewell() -> None:
+    """Say that the service ended on request."""
+    _log.info("stopped")
+
+
+class DecisionLog:
+    """Logs a job's decision when its outcome, its reason or its changes are not those of the cycle before."""
+
+    def __init__(self) -> None:
+        """Begin knowing no job, so that the first cycle lists every one."""
+        self._said: dict[JobKey, tuple[object, ...]] = {}
+
+    def __call__(self, decisions: Iterable[Decision]) -> None:
+        """Take the decisions of one cycle."""
+        decided = {decision.job: decision for decision in decisions}
+        for job, decision in decided.items():
+            changes = {p.name: (p.current, p.wanted) for p in decision.changes.values()}
+            gist = (decision.outcome, decision.reason, tuple(changes.items()))
+            if self._said.get(job) != gist:
+                self._log(decision, changes)
+            self._said[job] = gist
+        for gone in self._said.keys() - decided.keys():
+            del self._said[gone]
+
+    def _log(self, decision: Decision, changes: dict[str, tuple[int, int]]) -> None:
+        _log.info(
+            "decision",
+            job=str(decision.job),
+            outcome=decision.outcome.value,
+            reason=decision.reason.value,
+            message=presentable(decision),
+            changes=changes,
+            at=decision.at.isoformat(),
+            acts=decision.acts,
+        )

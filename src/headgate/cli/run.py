@@ -1,0 +1,51 @@
+"""`headgate run`: the service."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headgate import wiring
+from headgate.cli import console, logs
+from headgate.config import load, unresolvable
+from headgate.errors import ConfigError
+from headgate.options.service import Mode, ServiceOptions
+
+
+def run(
+    config: Annotated[Path, typer.Option("--config", "-c", help="YAML or TOML file.")] = Path("headgate.yaml"),
+    *,
+    mode: Annotated[Mode | None, typer.Option(help="Overrides `mode` of the file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for machines.")] = False,
+) -> None:
+    """
+    Look after jobs until stopped: observe, evaluate, decide, and, with mode `act`, rescale.
+
+    Without `mode: act` nothing is ever changed; the log says for each job what would be done, or why nothing.
+    """
+    logs.configure(json=json)
+    with console.failures():
+        flags: Mapping[str, str] = {"mode": mode.value} if mode else {}
+        loaded = load(config, os.environ, flags)
+        if faults := unresolvable(loaded):
+            raise ConfigError(faults)
+        for warning in loaded.warnings:
+            logs.warn(warning)
+        asyncio.run(_serve(loaded.options))
+
+
+async def _serve(options: ServiceOptions) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop.set)
+    logs.announce(options)
+    async with wiring.service(options, on_decisions=logs.DecisionLog()) as runner:
+        await runner.run(stop)
+    logs.farewell()

@@ -1,0 +1,108 @@
+"""All sources together: file, environment, flags, the later ones stronger; general options under those of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from headgate.config.names import canonical
+from headgate.config.origins import Findings, Items, Origin, Section
+from headgate.config.sources import read_environment, read_file, read_flags
+from headgate.config.validation import FaultyError, build
+from headgate.errors import ConfigError
+from headgate.model.identity import JobKey
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.declaration import PREFIX
+from headgate.options.service import ServiceOptions
+
+_JOBS = "jobs"
+_JOB_PREFIX = "autoscaler."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The options in force and how they came about."""
+
+    options: ServiceOptions
+    origins: Mapping[str, Origin]
+    """Where each option is set, by declared key such as `clusters[0].url`; those at their defaults are left out."""
+    warnings: tuple[str, ...]
+    """Old names and suspicious environment variables, each with its place."""
+
+
+def load(path: Path | None, environ: Mapping[str, str], flags: Mapping[str, str]) -> Loaded:
+    """
+    Read the configuration of the service.
+
+    Args:
+        path: a YAML or TOML file; None reads none.
+        environ: the environment; its `HEADGATE_*` variables are stronger than the file.
+        flags: texts by dotted key, stronger than both.
+
+    Raises:
+        ConfigError: every fault in all the sources together, each with place, key, what was found and expected.
+    """
+    findings = Findings()
+    merged = _merge(_sections(path, environ, flags, findings))
+    try:
+        options = build(ServiceOptions, _with_general_options(merged), findings)
+    except FaultyError as error:
+        raise ConfigError(findings.faults) from error
+    if findings.faults:
+        raise ConfigError(findings.faults)
+    return Loaded(options=options, origins=dict(_origins(merged)), warnings=findings.warnings)
+
+
+def for_job(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
+    """
+    Give the options of one job: those of the last entry of `jobs` that matches it, else the general ones.
+
+    `*` and `?` are the only wildcards: a bracket stands for itself, as job names hold them.
+    """
+    matching = (
+        entry.autoscaler for entry in reversed(options.jobs) if fnmatchcase(str(key), entry.match.replace("[", "[[]"))
+    )
+    return next(matching, options.autoscaler)
+
+
+def _sections(
+    path: Path | None, environ: Mapping[str, str], flags: Mapping[str, str], findings: Findings
+) -> list[Section]:
+    written = [read_file(path, findings)] if path else []
+    written += [read_environment(environ), read_flags(flags)]
+    return [canonical(ServiceOptions, section, findings) for section in written]
+
+
+def _merge(sections: list[Section]) -> Section:
+    settings = {key: setting for section in sections for key, setting in section.settings.items()}
+    is_complete = all(section.is_complete for section in sections)
+    return Section(settings=settings, origin=sections[0].origin, is_complete=is_complete)
+
+
+def _with_general_options(section: Section) -> Section:
+    """Put the general autoscaler options under those of each entry of `jobs`."""
+    jobs = section.settings.get(_JOBS)
+    if not isinstance(jobs, Items):
+        return section
+    general = {
+        _JOB_PREFIX + key.removeprefix(PREFIX): setting
+        for key, setting in section.settings.items()
+        if key.startswith(PREFIX)
+    }
+    items = [
+        replace(item, settings={**general, **item.settings}) if isinstance(item, Section) else item
+        for item in jobs.items
+    ]
+    return replace(section, settings={**section.settings, _JOBS: replace(jobs, items=tuple(items))})
+
+
+def _origins(section: Section, prefix: str = "") -> Iterator[tuple[str, Origin]]:
+    for key, setting in section.settings.items():
+        if isinstance(setting, Items) or setting.text is not None:
+            yield prefix + key, setting.origin
+        items = setting.items if isinstance(setting, Items) else ()
+        for index, item in enumerate(items):
+            if isinstance(item, Section):
+                yield from _origins(item, f"{prefix}{key}[{index}].")

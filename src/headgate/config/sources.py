@@ -1,0 +1,66 @@
+"""The places where options are set: a file, the environment, flags. Each becomes one section."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from headgate.config.flatten import flatten
+from headgate.config.origins import Findings, Leaf, Origin, Section
+from headgate.config.trees import ParseError, Table, parse_toml, parse_yaml
+
+ENVIRONMENT = "environment"
+COMMAND_LINE = "command line"
+VARIABLE_PREFIX = "HEADGATE_"
+
+_PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
+
+
+def read_file(path: Path, findings: Findings) -> Section:
+    """Read a YAML or TOML file by its ending; what is wrong with it goes into `findings`."""
+    origin = Origin(source=str(path))
+    parse = _PARSERS.get(path.suffix.lower())
+    if parse is None:
+        findings.fault(origin, f"found the ending {path.suffix!r}, expected one of {', '.join(_PARSERS)}")
+        return _unread(origin)
+    try:
+        tree = parse(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        findings.fault(origin, f"cannot be read: {error.strerror}")
+    except UnicodeDecodeError:
+        findings.fault(origin, "cannot be read: not UTF-8")
+    except ParseError as fault:
+        findings.fault(Origin(source=str(path), line=fault.line), str(fault))
+    else:
+        if isinstance(tree, Table):
+            return flatten(tree, origin, findings)
+        findings.fault(origin, "found no keys on the top level, expected options as `key: value`")
+    return _unread(origin)
+
+
+def read_environment(environ: Mapping[str, str]) -> Section:
+    """
+    Take the variables `HEADGATE_*`: two underscores are the dot of a key, one is its hyphen.
+
+    `HEADGATE_JOB__AUTOSCALER__VERTEX__MIN_PARALLELISM` sets `job.autoscaler.vertex.min-parallelism`.
+    """
+    settings = {
+        _key_of(name): Leaf(text=text, origin=Origin(source=f"{ENVIRONMENT} {name}", key=_key_of(name)))
+        for name, text in sorted(environ.items())
+        if name.startswith(VARIABLE_PREFIX)
+    }
+    return Section(settings=settings, origin=Origin(source=ENVIRONMENT))
+
+
+def read_flags(flags: Mapping[str, str]) -> Section:
+    """Take options given on the command line by their dotted keys."""
+    settings = {key: Leaf(text=text, origin=Origin(source=COMMAND_LINE, key=key)) for key, text in flags.items()}
+    return Section(settings=settings, origin=Origin(source=COMMAND_LINE))
+
+
+def _unread(origin: Origin) -> Section:
+    return Section(settings={}, origin=origin, is_complete=False)
+
+
+def _key_of(variable: str) -> str:
+    return variable.removeprefix(VARIABLE_PREFIX).lower().replace("__", ".").replace("_", "-")

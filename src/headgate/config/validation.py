@@ -1,0 +1,187 @@
+"""
+Sections with declared keys into typed options. Every fault is noted; none hides another.
+
+A value is checked on its own against its field's annotation, a group once all its own values are good.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from functools import cache
+from typing import Any, TypeVar, get_origin
+
+from pydantic import TypeAdapter
+
+from headgate.config.origins import Findings, Items, Leaf, Origin, Section
+from headgate.errors import HeadgateError
+from headgate.options.declaration import Declaration, Options, declarations
+from headgate.options.expectation import bare, expected
+from headgate.options.units import parse_duration
+
+OptionsT = TypeVar("OptionsT", bound=Options)
+
+_SEPARATORS = re.compile(r"[;,]")
+"""Between the values of a list that is written as one text; Flink's own is the semicolon."""
+
+_HINTS = {timedelta: ". Hint: write a number and its unit, like '30 s'"}
+
+
+class FaultyError(HeadgateError):
+    """A value or a group could not be made; the findings say why. Never leaves this package."""
+
+
+class _UnsetError(HeadgateError):
+    """An option is not set: its default holds."""
+
+
+def build(options: type[OptionsT], section: Section, findings: Findings) -> OptionsT:
+    """
+    Make the options that a section sets, the rest at their defaults.
+
+    Raises:
+        FaultyError: it cannot be made; `findings` says why.
+    """
+    values: dict[str, Any] = {}
+    is_complete = True
+    for declaration in declarations(options):
+        try:
+            values[declaration.name] = _read(declaration, section, findings)
+        except _UnsetError:
+            is_complete &= _may_be_unset(declaration, section, findings)
+        except FaultyError:
+            # A faulty group stands aside for its default, so that the faults between its neighbours still show.
+            is_complete &= _is_group(declaration) and not declaration.required
+    if not is_complete:
+        raise FaultyError
+    try:
+        return options(**values)
+    except ValueError as error:
+        findings.fault(_concerned(str(error), section), str(error))
+        raise FaultyError from error
+
+
+def _read(declaration: Declaration, section: Section, findings: Findings) -> Any:
+    setting = section.settings.get(declaration.key)
+    if isinstance(setting, Leaf) and setting.text is None:
+        raise _UnsetError
+    if declaration.group:
+        return _read_group(declaration, declaration.group, section, findings)
+    if declaration.is_table:
+        return _read_table(declaration, section, findings)
+    if setting is None:
+        raise _UnsetError
+    if declaration.listed_group:
+        return _read_groups(declaration, declaration.listed_group, setting, findings)
+    return _read_value(declaration, setting, findings)
+
+
+def _read_group(declaration: Declaration, group: type[Options], section: Section, findings: Findings) -> Options:
+    _refuse_value(declaration, section, findings)
+    return build(group, _below(declaration.key, section), findings)
+
+
+def _read_table(declaration: Declaration, section: Section, findings: Findings) -> dict[str, str]:
+    _refuse_value(declaration, section, findings)
+    table = {}
+    for key, setting in _below(declaration.key, section).settings.items():
+        if isinstance(setting, Items):
+            raise _unfit(setting.origin, "a list", "text", findings)
+        if setting.text is not None:
+            table[key] = setting.text
+    return table
+
+
+def _read_groups(
+    declaration: Declaration, group: type[Options], setting: Leaf | Items, findings: Findings
+) -> tuple[Options, ...]:
+    if isinstance(setting, Leaf):
+        raise _unfit(setting.origin, _found(declaration, setting), expected(declaration.annotation), findings)
+    made = []
+    for item in setting.items:
+        try:
+            if isinstance(item, Leaf):
+                raise _unfit(item.origin, _found(declaration, item), "a section", findings)
+            made.append(build(group, item, findings))
+        except FaultyError:
+            continue
+    if setting.items and not made:
+        raise FaultyError
+    return tuple(made)
+
+
+def _read_value(declaration: Declaration, setting: Leaf | Items, findings: Findings) -> Any:
+    kind, _ = bare(declaration.annotation)
+    try:
+        return _checker(declaration.annotation).validate_python(_raw(kind, setting))
+    except ValueError as error:
+        wanted = expected(declaration.annotation) + _HINTS.get(kind, "")
+        raise _unfit(setting.origin, _found(declaration, setting), wanted, findings) from error
+
+
+def _raw(kind: Any, setting: Leaf | Items) -> Any:
+    if get_origin(kind) is tuple:
+        return _texts(setting)
+    if isinstance(setting, Items):
+        message = "a list is no value"
+        raise ValueError(message)  # noqa: TRY004 - a fault of the configuration, told like the others
+    return parse_duration(setting.text or "") if kind is timedelta else setting.text
+
+
+def _texts(setting: Leaf | Items) -> list[str | None]:
+    if isinstance(setting, Leaf):
+        return [part.strip() for part in _SEPARATORS.split(setting.text or "") if part.strip()]
+    return [item.text if isinstance(item, Leaf) else None for item in setting.items]
+
+
+@cache
+def _checker(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation)
+
+
+def _below(key: str, section: Section) -> Section:
+    """Give the settings below a key."""
+    prefix = f"{key}."
+    inner = {name.removeprefix(prefix): value for name, value in section.settings.items() if name.startswith(prefix)}
+    return Section(settings=inner, origin=section.origin)
+
+
+def _refuse_value(declaration: Declaration, section: Section, findings: Findings) -> None:
+    """Refuse a value where only keys below it are expected."""
+    setting = section.settings.get(declaration.key)
+    if setting is not None:
+        wanted = expected(declaration.annotation)
+        raise _unfit(setting.origin, _found(declaration, setting), wanted, findings)
+
+
+def _may_be_unset(declaration: Declaration, section: Section, findings: Findings) -> bool:
+    if declaration.required and section.is_complete:
+        findings.fault(section.origin, f"{declaration.key} is missing, expected {expected(declaration.annotation)}")
+    return not declaration.required
+
+
+def _is_group(declaration: Declaration) -> bool:
+    return declaration.group is not None or declaration.listed_group is not None
+
+
+def _unfit(origin: Origin, found: str, wanted: str, findings: Findings) -> FaultyError:
+    findings.fault(origin, f"found {found}, expected {wanted}")
+    return FaultyError()
+
+
+def _found(declaration: Declaration, setting: Leaf | Items) -> str:
+    if isinstance(setting, Items):
+        return "a list"
+    return "a text that is not shown" if declaration.secret else repr(setting.text)
+
+
+def _concerned(message: str, section: Section) -> Origin:
+    """Find the places of the settings that a fault between several options names."""
+    origins = [
+        setting.origin
+        for key, setting in section.settings.items()
+        if re.search(rf"(?<![\w.-]){re.escape(key)}(?![\w.-])", message)
+    ]
+    if len(origins) == 1:
+        return origins[0]
+    return Origin(source=", ".join(map(str, origins))) if origins else section.origin

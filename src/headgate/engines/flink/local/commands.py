@@ -1,0 +1,85 @@
+"""How the JVMs of a Flink cluster are started directly, without Flink's shell scripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.engines.flink.local.distribution import classpath
+from headgate.engines.flink.local.runtime import FlinkRuntime
+
+_EXPORTED = ("java.rmi/sun.rmi.registry", "java.security.jgss/sun.security.krb5")
+_OPENED = (
+    "java.lang",
+    "java.net",
+    "java.io",
+    "java.nio",
+    "sun.nio.ch",
+    "java.lang.reflect",
+    "java.text",
+    "java.time",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.concurrent.atomic",
+    "java.util.concurrent.locks",
+)
+
+# The JVMs are many, small and short-lived: an optimizing compiler would never earn back what it takes.
+_FAST_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+
+LOG4J = """\
+rootLogger.level = INFO
+rootLogger.appenderRef.file.ref = file
+appender.file.name = file
+appender.file.type = File
+appender.file.fileName = ${sys:log.file}
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{yyyy-MM-dd HH:mm:ss,SSS} %-5p %-60c %x - %m%n
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jvm:
+    """One process of the cluster."""
+
+    name: str
+    main_class: str
+    options: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+
+
+def job_manager(name: str) -> Jvm:
+    """Return the session cluster's JobManager."""
+    main_class = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
+    return Jvm(name=name, main_class=main_class, options=("-Xmx448m",))
+
+
+def task_manager(name: str) -> Jvm:
+    """Return a TaskManager; its heap and direct memory match the settings."""
+    return Jvm(
+        name=name,
+        main_class="org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
+        options=("-Xms320m", "-Xmx320m", "-XX:MaxDirectMemorySize=200m"),
+        arguments=("-D", f"taskmanager.resource-id={name}"),
+    )
+
+
+def command(jvm: Jvm, runtime: FlinkRuntime, directory: Path) -> list[str]:
+    """Return the words that start a process whose `conf` and `log` are in a directory."""
+    return [
+        str(runtime.java.executable),
+        *jvm.options,
+        *_FAST_START,
+        *runtime.archive_options(jvm.main_class),
+        *(f"--add-exports={package}=ALL-UNNAMED" for package in _EXPORTED),
+        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
+        f"-Djava.io.tmpdir={directory / 'tmp'}",
+        f"-Dlog.file={directory / 'log' / jvm.name}.log",
+        f"-Dlog4j.configurationFile={(directory / 'conf' / 'log4j.properties').as_uri()}",
+        "-cp",
+        classpath(runtime.home),
+        jvm.main_class,
+        "--configDir",
+        str(directory / "conf"),
+        *jvm.arguments,
+    ]

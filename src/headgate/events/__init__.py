@@ -1,0 +1,1 @@
+"""Event handlers: how people and other systems are told; decorators over them merge and distribute."""

@@ -1,0 +1,71 @@
+"""What an option expects, in words: for faults in a configuration and for the reference page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Interval, Le, Lt
+
+from headgate.options.declaration import Options
+from headgate.options.units import format_duration
+
+_WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    Path: "a path",
+    timedelta: "a duration",
+}
+_BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
+
+
+def expected(annotation: Any) -> str:
+    """Say what values fit an option's annotation, for example `a number, above 0, at most 1`."""
+    kind, constraints = bare(annotation)
+    return ", ".join([_kind(kind), *_bounds(constraints)])
+
+
+def bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Take an annotation apart into its type, without `| None`, and its constraints."""
+    if get_origin(annotation) in {Union, UnionType}:
+        return bare(next(each for each in get_args(annotation) if each is not NoneType))
+    if get_origin(annotation) is Annotated:
+        kind, *constraints = get_args(annotation)
+        return kind, tuple(constraints)
+    return annotation, ()
+
+
+def _kind(kind: Any) -> str:
+    if get_origin(kind) is Mapping:
+        return "a section of names and texts"
+    if get_origin(kind) is tuple:
+        return f"a list of {'sections' if _is(get_args(kind)[0], Options) else 'texts'}"
+    if _is(kind, Options):
+        return "a section"
+    if _is(kind, StrEnum):
+        return f"one of {', '.join(kind)}"
+    return _WORDS[kind]
+
+
+def _bounds(constraints: tuple[Any, ...]) -> list[str]:
+    return [
+        f"{word} {_number(bound)}"
+        for constraint in constraints
+        if isinstance(constraint, Ge | Gt | Interval | Le | Lt)
+        for name, word in _BOUNDS.items()
+        if (bound := getattr(constraint, name, None)) is not None
+    ]
+
+
+def _number(bound: Any) -> str:
+    return format_duration(bound) if isinstance(bound, timedelta) else f"{bound:g}"
+
+
+def _is(kind: Any, parent: type) -> bool:
+    return isinstance(kind, type) and issubclass(kind, parent)

@@ -1,0 +1,100 @@
+"""Whatever is done to them, the SQL store and the one in memory answer alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from headgate.errors import ConflictError
+from headgate.model.identity import JobKey
+from headgate.model.state import JobState
+from headgate.ports import StateStore
+from headgate.stores.codec import decode_state, encode_state
+from headgate.stores.memory import MemoryStateStore
+from headgate.stores.sql import SqlStateStore
+from headgate.testing.strategies import instants, job_states
+
+JOBS = [JobKey("local", "a"), JobKey("local", "b/c"), JobKey("other", "a")]
+EVER = datetime(1971, 1, 1, tzinfo=UTC)
+jobs = st.sampled_from(JOBS)
+
+
+class StoresInStep(RuleBasedStateMachine):
+    """Does the same to both stores and compares what they say."""
+
+    def __init__(self) -> None:
+        """Start with two empty stores."""
+        super().__init__()
+        self.directory = TemporaryDirectory()
+        self.memory = MemoryStateStore()
+        self.sql = self.opened()
+
+    def opened(self) -> SqlStateStore:
+        """Open the database, as a process that starts."""
+        database = Path(self.directory.name) / "headgate.db"
+        return SqlStateStore(f"sqlite:///{database}", lock_timeout=timedelta(seconds=1))
+
+    def teardown(self) -> None:
+        """Leave no file behind."""
+        self.sql.close()
+        self.directory.cleanup()
+
+    def both(self, ask: Callable[[StateStore], Any]) -> None:
+        """Ask both stores, a refusal being an answer."""
+        assert _answer(self.memory, ask) == _answer(self.sql, ask)
+
+    @rule(job=jobs, state=job_states())
+    def save_in_turn(self, job: JobKey, state: JobState) -> None:
+        """Save over the version that is there."""
+        self.both(lambda store: store.save(job, state, store.load(job).version))
+
+    @rule(job=jobs, state=job_states(), version=st.integers(0, 4))
+    def save_out_of_turn(self, job: JobKey, state: JobState, version: int) -> None:
+        """Save over a version that may be another one."""
+        self.both(lambda store: store.save(job, state, version))
+
+    @rule(job=jobs)
+    def forget(self, job: JobKey) -> None:
+        """Forget a job, known or not."""
+        self.both(lambda store: store.forget(job))
+
+    @rule(job=jobs, since=instants())
+    def look_back(self, job: JobKey, since: datetime) -> None:
+        """Read some of a job's history."""
+        self.both(lambda store: store.history(job, since))
+
+    @rule()
+    def restart(self) -> None:
+        """End the process and start another on the same database."""
+        self.sql.close()
+        self.sql = self.opened()
+
+    @invariant()
+    def every_job_is_alike(self) -> None:
+        """State, version and whole history are those of the other store."""
+        for job in JOBS:
+            self.both(lambda store, job=job: (store.load(job), store.history(job, EVER)))  # type: ignore[misc]
+
+
+def _answer(store: StateStore, ask: Callable[[StateStore], Any]) -> Any:
+    try:
+        return ask(store)
+    except ConflictError:
+        return ConflictError
+
+
+TestStoresInStep = StoresInStep.TestCase
+TestStoresInStep.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+
+
+@given(job_states())
+def test_every_state_survives_its_json(state: JobState) -> None:
+    """No field, number, zone or character is lost on the way."""
+    assert decode_state(encode_state(state), job="j", store="s") == state

@@ -1,0 +1,50 @@
+"""The options of the process refuse what could never work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headgate.options.service import ClusterOptions, ServiceOptions
+
+
+@pytest.mark.parametrize("name", ["", "a/b"])
+def test_a_clusters_name_must_fit_into_a_job_key(name: str) -> None:
+    """A job key is split at its first slash."""
+    with pytest.raises(ValueError, match="without a slash"):
+        ClusterOptions(name=name, url="http://a")
+
+
+@pytest.mark.parametrize("url", ["http://a", "https://a", "${env:URL}"])
+def test_a_clusters_address_is_http_or_a_reference(url: str) -> None:
+    """What a reference stands for is known only when it is resolved."""
+    assert ClusterOptions(name="a", url=url).url == url
+
+
+def test_another_address_is_refused_without_showing_it() -> None:
+    """It may hold a password."""
+    with pytest.raises(ValueError, match="url of cluster a does not begin") as raised:
+        ClusterOptions(name="a", url="ftp://planted-secret@a")
+    assert "planted-secret" not in str(raised.value)
+
+
+def test_a_client_key_needs_its_certificate() -> None:
+    """A certificate alone is enough where the file holds both, a key alone never is."""
+    pem = Path("a.pem")
+    assert ClusterOptions(name="a", url="http://a", client_certificate=pem).client_certificate == pem
+    with pytest.raises(ValueError, match="needs a client-certificate"):
+        ClusterOptions(name="a", url="http://a", client_key=pem)
+
+
+def test_there_is_at_least_one_cluster() -> None:
+    """A service with nothing to look after is a mistake."""
+    with pytest.raises(ValueError, match="at least one entry"):
+        ServiceOptions(clusters=())
+
+
+def test_each_cluster_has_a_name_of_its_own() -> None:
+    """Jobs of two clusters would share their history."""
+    twin = ClusterOptions(name="a", url="http://a")
+    with pytest.raises(ValueError, match="the name a stands twice"):
+        ServiceOptions(clusters=(twin, twin))
