@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import hashlib
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 class DataPath:
     """Where samples and decisions go, and what evaluates."""
 
-    samples: SampleSink
+    samples_of: Callable[[str], SampleSink]
+    """The sink of a cluster's samples."""
     decisions: DecisionSink
     evaluator: FleetEvaluator
 
@@ -69,12 +71,15 @@ async def service(
         outbox = Outbox(store=_open_store(options.state_store), events=told)
         realizer = ResourceRequirementsRealizer(clients)
         yield Runner(
-            observer=Observer(
-                fetcher=FlinkJobListFetcher(clients, partial(for_job, options)),
-                collector=collector,
-                sink=data.samples,
-                events=told,
-                time_limit=collect_time_limit(options),
+            observers=tuple(
+                Observer(
+                    fetcher=FlinkJobListFetcher({name: client}, partial(for_job, options)),
+                    collector=collector,
+                    sink=data.samples_of(name),
+                    events=told,
+                    time_limit=collect_time_limit(options),
+                )
+                for name, client in clients.items()
             ),
             cycle=Cycle(
                 mode=options.mode,
@@ -100,19 +105,28 @@ def _open_store(reference: str) -> StateStore:
 
 
 def collect_time_limit(options: ServiceOptions) -> timedelta:
-    """Bound the collection of one job: a few requests' time, however short the cadence."""
-    return 2 * max(cluster.request_timeout for cluster in options.clusters)
+    """Bound the collection of one job: no tick is held up for longer than a request or a tick may last."""
+    return max(options.collect_interval, *(cluster.request_timeout for cluster in options.clusters))
 
 
 def data_path(options: ServiceOptions, stack: AsyncExitStack) -> DataPath:
     """Choose where windows are kept and reduced; decisions go to the log either way, for `explain`."""
-    log = SampleLog(options.log.path)
+    decisions = SampleLog(options.log.path)
     if options.pipeline is Pipeline.IN_PROCESS:
         memory = InProcessEvaluator(collect_interval=options.collect_interval, keep=longest_window(options))
-        return DataPath(samples=memory, decisions=log, evaluator=memory)
+        return DataPath(samples_of=lambda _: memory, decisions=decisions, evaluator=memory)
     spark = _spark_evaluator(options)
     stack.push_async_callback(asyncio.to_thread, spark.close)
-    return DataPath(samples=log, decisions=log, evaluator=spark)
+    return DataPath(
+        samples_of=lambda cluster: SampleLog(options.log.path, shard=shard_of(cluster)),
+        decisions=decisions,
+        evaluator=spark,
+    )
+
+
+def shard_of(cluster: str) -> str:
+    """Name the files of a cluster's samples: the same in every process, whatever the cluster is called."""
+    return hashlib.sha256(cluster.encode()).hexdigest()[:8]
 
 
 def _spark_evaluator(options: ServiceOptions) -> RevivingEvaluator:

@@ -66,7 +66,7 @@ def _options(url: str, duration: timedelta, target: float) -> ServiceOptions:
 async def _look(options: ServiceOptions, duration: timedelta) -> Sequence[Decision]:
     async with wiring.service(options, events=_Complaints(), decisions=_Nowhere()) as runner:
         await _observe(runner, datetime.now(UTC) + duration)
-        return await runner.cycle.run(runner.observer.latest, datetime.now(UTC))
+        return await runner.cycle.run(runner.latest, datetime.now(UTC))
 
 
 async def _observe(runner: Runner, until: datetime) -> None:
@@ -74,8 +74,8 @@ async def _observe(runner: Runner, until: datetime) -> None:
     with Progress(*columns, console=console.err, transient=True) as progress:
         task = progress.add_task("looking", total=None)
         while (now := datetime.now(UTC)) < until:
-            await runner.observer.observe(now)
-            jobs = len(runner.observer.latest)
+            await runner.observe(now)
+            jobs = len(runner.latest)
             left = (until - now).total_seconds()
             progress.update(task, description=f"looking at {jobs} job{'' if jobs == 1 else 's'}, {left:.0f} s to go")
             await asyncio.sleep(_INTERVAL.total_seconds())

@@ -18,7 +18,7 @@ from headgate.control.intents import rejection_of, settle
 from headgate.control.observation import Observation
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import candidate, in_flight, left_alone, unevaluated, without_change
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
@@ -63,6 +63,10 @@ class Cycle:
     async def _care_for(self, seen: Observation, answer: Answer | None, now: datetime) -> Decision:
         try:
             return await self._decide(seen, answer or unevaluated(seen), now)
+        except NotFoundError as error:
+            # no event: the collector tells of jobs that vanish, and of an intent that stays open its deadline
+            why = NotReady(reason=Reason.JOB_NOT_RUNNING, message=f"the job is gone: {error}")
+            return left_alone(seen.ctx.key, now, why)
         except Exception as error:  # noqa: BLE001 - one job's failure is that job's event, whatever it is
             interval = seen.ctx.options.scaling_event_interval
             self.events.handle(reports.job_error(seen.ctx.key, error, now, interval))

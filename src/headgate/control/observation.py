@@ -1,4 +1,8 @@
-"""Watching: at every tick of the collector one sample of each live job, none waiting for another."""
+"""
+Watching: at every tick of the collector one sample of each live job.
+
+Each cluster has an observer of its own, so that one that hangs makes no other late.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ class Observation:
 
 class Observer:
     """
-    Keeps the latest observation of every live job of every cluster.
+    Keeps the latest observation of every live job that its fetcher lists.
 
     A cluster that does not answer keeps its jobs, marked unreachable: not seen is not gone.
     """

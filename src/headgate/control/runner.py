@@ -1,5 +1,5 @@
 """
-Two cadences beside each other: the collector's ticks and the decision's.
+Cadences beside each other: a collector's for each cluster, and the decision's.
 
 A tick that takes longer than its interval makes the next ones late, never double; a failing tick is an event.
 """
@@ -7,14 +7,15 @@ A tick that takes longer than its interval makes the next ones late, never doubl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from headgate.control import reports
 from headgate.control.cycle import Cycle
-from headgate.control.observation import Observer
+from headgate.control.observation import Observation, Observer
 from headgate.model.decision import Decision
+from headgate.model.identity import JobKey
 from headgate.ports import EventHandler
 
 Clock = Callable[[], datetime]
@@ -27,7 +28,8 @@ Tick = Callable[[datetime], Awaitable[None]]
 class Runner:
     """The running service."""
 
-    observer: Observer
+    observers: tuple[Observer, ...]
+    """One a cluster."""
     cycle: Cycle
     events: EventHandler
     collect_interval: timedelta
@@ -42,12 +44,22 @@ class Runner:
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._every(self.collect_interval, "collecting", self.observer.observe, stop))
+            for observer in self.observers:
+                tasks.create_task(self._every(self.collect_interval, "collecting", observer.observe, stop))
             tasks.create_task(self._every(self.decide_interval, "deciding", self._decide, stop))
             tasks.create_task(self._every(self.upkeep_interval, "keeping the log in order", self._keep_house, stop))
 
+    @property
+    def latest(self) -> Mapping[JobKey, Observation]:
+        """What is known of the jobs of all clusters."""
+        return {key: seen for observer in self.observers for key, seen in observer.latest.items()}
+
+    async def observe(self, at: datetime) -> None:
+        """Take one sample of each job of each cluster."""
+        await asyncio.gather(*(observer.observe(at) for observer in self.observers))
+
     async def _decide(self, at: datetime) -> None:
-        self.on_decisions(await self.cycle.run(self.observer.latest, at))
+        self.on_decisions(await self.cycle.run(self.latest, at))
 
     async def _keep_house(self, at: datetime) -> None:
         await asyncio.to_thread(self.upkeep, at)

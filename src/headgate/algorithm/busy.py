@@ -1,0 +1,70 @@
+"""How busy a vertex is, and what it could do if it were busy all the time: the true processing rate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headgate.algorithm.batch import Batch
+from headgate.algorithm.rates import MILLIS, ieee, mean, rate
+from headgate.algorithm.rules import Rules
+from headgate.algorithm.stats import Floats
+from headgate.model.samples import Measure
+
+
+@ieee
+def busy_time(batch: Batch) -> Floats:
+    """
+    Give the busy milliseconds per second of one subtask, by the vertex's aggregator.
+
+    AVG takes the growth of the counter over all subtasks, MAX and MIN the mean of the sampled `LOAD`. The counter of
+    a vertex that idles may fall by some milliseconds, as Flink books idle time afterwards: that is no busy time.
+    Source: the reference's `getBusyTimeMsPerSecond`.
+    """
+    of_counter = np.maximum(0, rate(batch.windows[Measure.ACCUMULATED_BUSY_TIME])) / batch.parallelism
+    of_load = mean(batch.windows[Measure.LOAD]) * MILLIS
+    return np.where(batch.tuning.busy_average, of_counter, of_load)
+
+
+def input_rate(batch: Batch, rules: Rules) -> Floats:
+    """
+    Give the records/s that belong to the busy time: the numerator of the true rate.
+
+    The reference takes the engine's gauge for MAX and MIN, so that numerator and denominator are estimated alike
+    (FLINK-39306), and the counter where the gauge is missing or infinite; `counters_first` turns that round.
+    """
+    counter = rate(batch.windows[Measure.NUM_RECORDS_IN])
+    gauge = mean(batch.windows[Measure.NUM_RECORDS_IN_PER_SECOND])
+    if rules.counters_first:
+        return np.where(np.isnan(counter), gauge, counter)
+    return np.where(batch.tuning.busy_average | ~np.isfinite(gauge), counter, gauge)
+
+
+@ieee
+def busy_rate(input_rate: Floats, busy_ms: Floats) -> Floats:
+    """
+    Give the records/s at full busyness by linear extrapolation; infinite for a vertex that reads nothing.
+
+    Source: DS2 (OSDI 2018), true processing rate = records / useful time.
+    """
+    return np.where(input_rate == 0, np.inf, input_rate / (busy_ms / MILLIS))
+
+
+@ieee
+def true_rate(busy_rate: Floats, observed: Floats, switch_threshold: Floats) -> Floats:
+    """
+    Choose between the rate from busy time and the one observed while the source was behind.
+
+    A source's fetcher threads are not counted as busy, so its busy time may promise too much; once it exceeds the
+    observed rate by the threshold, observation wins. Source: the reference's `computeTrueProcessingRate`
+    (FLINK-33306).
+    """
+    too_good = busy_rate > observed * (1 + switch_threshold)
+    take_observed = ~np.isnan(observed) & (~np.isfinite(busy_rate) | too_good)
+    return np.where(take_observed, observed, busy_rate)
+
+
+def true_processing_rate(batch: Batch, rules: Rules) -> Floats:
+    """Give the records/s that each vertex could do at its parallelism if it were busy all the time."""
+    observed = mean(batch.windows[Measure.OBSERVED_TPR], batch.tuning.observed_min_observations)
+    by_busy_time = busy_rate(input_rate(batch, rules), busy_time(batch))
+    return true_rate(by_busy_time, observed, batch.tuning.observed_switch_threshold)

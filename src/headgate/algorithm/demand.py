@@ -1,0 +1,83 @@
+"""The demand of every vertex: what comes into the sources, carried through the job graph by the output ratios."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headgate.algorithm.batch import Batch
+from headgate.algorithm.capacity import Demand
+from headgate.algorithm.edges import output_ratios
+from headgate.algorithm.rates import ieee, rate, round3
+from headgate.algorithm.rules import Rules
+from headgate.algorithm.stats import Bools, Floats
+from headgate.model.samples import Measure
+
+
+def demand(batch: Batch, rules: Rules) -> Demand:
+    """
+    Give the target and catch-up rate of every vertex.
+
+    A source whose input cannot be told leaves its whole job without a demand: a graph fed by an unknown amount has no
+    target anywhere.
+    """
+    ratios = output_ratios(batch, rules)
+    coming = source_target(batch)
+    unknown = _job_has(batch, batch.is_source & np.isnan(coming))
+    return Demand(
+        target=propagate(batch, np.where(unknown, np.nan, coming), ratios),
+        catch_up=propagate(batch, source_catch_up(batch), ratios),
+    )
+
+
+def source_target(batch: Batch) -> Floats:
+    """
+    Give the records/s that come into a source: what it reads and by how much its lag grows; never negative.
+
+    A source that reports no lag at all counts as having none. Source: FLIP-271, target data rate.
+    """
+    lag = batch.windows[Measure.LAG]
+    growth = np.where(lag.count == 0, 0.0, rate(lag))
+    return np.maximum(0, rate(batch.windows[Measure.NUM_RECORDS_IN]) + growth)
+
+
+@ieee
+def source_catch_up(batch: Batch) -> Floats:
+    """Give the records/s that work off a source's lag within the catch-up duration; 0 without either."""
+    lag = np.nan_to_num(batch.windows[Measure.LAG].last)
+    return np.where(batch.tuning.catch_up_s != 0, lag / batch.tuning.catch_up_s, 0.0)
+
+
+@ieee
+def propagate(batch: Batch, of_source: Floats, ratios: Floats) -> Floats:
+    """
+    Carry the sources' rates to every vertex: the sum over its inputs of their rate times the output ratio.
+
+    All jobs go level by level at once; rates are rounded before they are carried on, as in the reference.
+    Source: DS2 (OSDI 2018), traversal of the logical graph in topological order.
+    """
+    carried = np.where(batch.is_source, round3(of_source), 0.0)
+    depth = batch.level[batch.downstream]
+    order = np.argsort(depth, kind="stable")
+    for edges in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1):
+        into = batch.downstream[edges]
+        np.add.at(carried, into, carried[batch.upstream[edges]] * ratios[edges])
+        carried[into] = round3(carried[into])
+    return carried
+
+
+@ieee
+def backlog(batch: Batch) -> Bools:
+    """
+    Tell for each vertex whether a source of its job is behind by more than the threshold of input time.
+
+    A source whose rate or lag is unknown does not count; one that reads nothing and lags does.
+    Source: the reference's `isProcessingBacklog`.
+    """
+    behind_s = batch.windows[Measure.LAG].last / rate(batch.windows[Measure.NUM_RECORDS_IN])
+    return _job_has(batch, batch.is_source & (behind_s > batch.tuning.backlog_threshold_s))
+
+
+def _job_has(batch: Batch, vertices: Bools) -> Bools:
+    """Spread a flag of any vertex to its whole job."""
+    jobs = np.bincount(batch.job, weights=vertices)
+    return jobs[batch.job] > 0

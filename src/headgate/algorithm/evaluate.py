@@ -1,0 +1,42 @@
+"""
+Evaluation: from the reduced windows of a batch of jobs to what each vertex can do and what it should be able to do.
+
+The method is that of DS2 (Kalavri et al., OSDI 2018) as FLIP-271 has it. First what a vertex could do if it were always
+busy; then what it has to do, carried from the sources through the graph; then what capacity that takes.
+"""
+
+from __future__ import annotations
+
+from headgate.algorithm.batch import Batch, Evaluation
+from headgate.algorithm.busy import busy_time, true_processing_rate
+from headgate.algorithm.capacity import band, needed_capacity, outside, scale_factor
+from headgate.algorithm.demand import backlog, demand
+from headgate.algorithm.rates import MILLIS, round3
+from headgate.algorithm.rules import HEADGATE, Rules
+from headgate.model.samples import Measure
+
+
+def evaluate(batch: Batch, rules: Rules = HEADGATE) -> Evaluation:
+    """
+    Evaluate all vertices of all jobs of the batch.
+
+    A job's numbers do not depend on the other jobs, nor on their order. What cannot be told is NaN.
+    """
+    true_rate = round3(true_processing_rate(batch, rules))
+    behind = backlog(batch)
+    wanted = demand(batch, rules)
+    bounds = band(wanted, batch.tuning, behind)
+    needed = needed_capacity(wanted, batch.tuning)
+    return Evaluation(
+        load=round3(busy_time(batch) / MILLIS),
+        lag=round3(batch.windows[Measure.LAG].last),
+        true_processing_rate=true_rate,
+        target_data_rate=wanted.target,
+        catch_up_data_rate=wanted.catch_up,
+        scale_up_threshold=bounds.scale_up,
+        scale_down_threshold=bounds.scale_down,
+        needed_capacity=needed,
+        factor=scale_factor(needed, true_rate),
+        outside=outside(true_rate, bounds),
+        backlog=behind,
+    )

@@ -1,0 +1,77 @@
+"""A decision in lines of text for people: the one wording that the log, the command line and the events use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.algorithm.wording import amount
+from headgate.model.decision import Decision, Proposal
+from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
+from headgate.model.reasons import Reason
+
+AWAITED = {
+    Reason.STABILIZING: "waiting until the job has run for its stabilization interval",
+    Reason.WINDOW_FILLING: "waiting until the samples span the metric window",
+    Reason.NO_SAMPLES: "waiting for the first samples",
+    Reason.STALE_METRICS: "waiting for fresh samples",
+    Reason.PARTIAL_METRICS: "waiting until the hole has left the metric window",
+    Reason.MISSING_METRICS: "waiting until every vertex reports what is needed",
+    Reason.RESCALE_IN_FLIGHT: "waiting until the change under way is done",
+    Reason.JOB_NOT_RUNNING: "waiting until the job runs",
+    Reason.JOB_UNREACHABLE: "waiting until the job answers",
+}
+"""What ends a state in which nothing is decided."""
+
+RATES = {
+    ScalingMetric.TRUE_PROCESSING_RATE: "true rate",
+    ScalingMetric.TARGET_DATA_RATE: "target",
+    ScalingMetric.CATCH_UP_DATA_RATE: "catch-up",
+}
+
+
+def explain(decision: Decision) -> tuple[str, ...]:
+    """Give the decision line by line: what and why, what is waited for, then each vertex with its numbers and steps."""
+    return tuple(_lines(decision))
+
+
+def _lines(decision: Decision) -> Iterator[str]:
+    at = decision.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    yield f"{decision.job} at {at}: {decision.outcome} ({decision.reason})"
+    yield f"  {decision.message}"
+    if decision.reason in AWAITED:
+        yield f"  {AWAITED[decision.reason]}"
+    if decision.evaluated is not None:
+        yield from _window(decision.evaluated)
+        for proposal in decision.proposals:
+            yield from _vertex(proposal, decision.evaluated.vertices.get(proposal.vertex))
+
+
+def _window(evaluated: EvaluatedMetrics) -> Iterator[str]:
+    yield f"  window {evaluated.coverage:.0%} covered, at least {evaluated.samples} samples a vertex"
+    if evaluated.backlog:
+        yield "  the job is working off a backlog: nothing shrinks"
+
+
+def _vertex(proposal: Proposal, known: VertexMetrics | None) -> Iterator[str]:
+    change = f"{proposal.current} -> {proposal.wanted}" if proposal.changes else f"stays at {proposal.current}"
+    yield f"  {proposal.name}: {change}"
+    yield f"    {_numbers(known)}" if known else "    not measured"
+    for step in proposal.steps:
+        yield f"    {step.before} -> {step.after} {step.reason}: {step.detail}"
+
+
+def _numbers(known: VertexMetrics) -> str:
+    metrics = known.metrics
+    parts = [f"{name} {amount(metrics[metric])}/s" for metric, name in RATES.items() if metric in metrics]
+    if ScalingMetric.LOAD in metrics:
+        parts.insert(0, f"busy {metrics[ScalingMetric.LOAD]:.2f}")
+    if ScalingMetric.LAG in metrics:
+        parts.append(f"lag {amount(metrics[ScalingMetric.LAG])}")
+    return ", ".join([*parts, *_band(known)]) or "no metric is known"
+
+
+def _band(known: VertexMetrics) -> Iterator[str]:
+    low = known.metrics.get(ScalingMetric.SCALE_UP_RATE_THRESHOLD)
+    high = known.metrics.get(ScalingMetric.SCALE_DOWN_RATE_THRESHOLD)
+    if low is not None and high is not None:
+        yield f"{'outside' if known.outside else 'within'} its band {amount(low)}/s to {amount(high)}/s"

@@ -1,0 +1,151 @@
+"""
+Policies: each limits a proposal and says why. What stands here needs no memory; the order stands in `decide`.
+
+A policy is made by a factory and adds a step to the trail only when it bites. A vertex already outside the user's
+bounds is not forced back by them, but never sent further out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from headgate.algorithm.wording import amount
+from headgate.model.decision import Proposal
+from headgate.model.metrics import VertexMetrics
+from headgate.model.reasons import Reason
+
+Policy = Callable[[Proposal], Proposal]
+
+LARGEST = 2**31 - 1
+"""An engine's parallelism is a 32-bit integer."""
+
+
+def scaled(parallelism: int, factor: float) -> int:
+    """Multiply a parallelism, rounded up, at most `LARGEST`; NaN gives 0 as a cast does in the reference."""
+    return 0 if math.isnan(factor) else math.ceil(min(factor * parallelism, LARGEST))
+
+
+def to_utilization_target(metrics: VertexMetrics, utilization: float) -> Policy:
+    """
+    Propose the parallelism at which the vertex would run at its utilization target.
+
+    A vertex whose factor is unknown keeps its parallelism. Source: DS2 (OSDI 2018), the optimal parallelism.
+    """
+
+    def policy(proposal: Proposal) -> Proposal:
+        if metrics.factor is None or metrics.needed_capacity is None:
+            return proposal
+        detail = (
+            f"{amount(metrics.needed_capacity)}/s needed to run {utilization:.2f} busy, factor {metrics.factor:.3g}"
+        )
+        return proposal.limited_to(scaled(proposal.current, metrics.factor), Reason.UTILIZATION_TARGET, detail)
+
+    return policy
+
+
+def step_up_within(factor: float) -> Policy:
+    """
+    Add at most `factor` times the running parallelism.
+
+    Rounding up keeps order, so this equals the reference's cut of the scale factor before it rounds.
+    """
+
+    def policy(proposal: Proposal) -> Proposal:
+        most = scaled(proposal.current, 1 + factor)
+        if proposal.wanted <= most:
+            return proposal
+        detail = f"one step adds at most {factor:g} times {proposal.current}"
+        return proposal.limited_to(most, Reason.SCALE_UP_FACTOR, detail)
+
+    return policy
+
+
+def step_down_within(factor: float) -> Policy:
+    """Take away at most the share `factor` of the running parallelism, what is left rounded up."""
+
+    def policy(proposal: Proposal) -> Proposal:
+        least = scaled(proposal.current, 1 - factor)
+        if proposal.wanted >= least:
+            return proposal
+        detail = f"one step removes at most {factor:g} of {proposal.current}"
+        return proposal.limited_to(least, Reason.SCALE_DOWN_FACTOR, detail)
+
+    return policy
+
+
+def at_least(parallelism: int) -> Policy:
+    """Keep to the user's lower bound, or to the running parallelism where that is already below it."""
+
+    def policy(proposal: Proposal) -> Proposal:
+        least = min(proposal.current, parallelism)
+        if proposal.wanted >= least:
+            return proposal
+        detail = f"vertex.min-parallelism is {parallelism}, running are {proposal.current}"
+        return proposal.limited_to(least, Reason.MIN_PARALLELISM, detail)
+
+    return policy
+
+
+def at_most(parallelism: int) -> Policy:
+    """Keep to the user's upper bound, or to the running parallelism where that is already above it."""
+
+    def policy(proposal: Proposal) -> Proposal:
+        most = max(proposal.current, parallelism)
+        if proposal.wanted <= most:
+            return proposal
+        detail = f"vertex.max-parallelism is {parallelism}, running are {proposal.current}"
+        return proposal.limited_to(most, Reason.MAX_PARALLELISM, detail)
+
+    return policy
+
+
+def within_key_groups(key_groups: int) -> Policy:
+    """Keep to the engine's own bound: a subtask without a key group cannot exist."""
+
+    def policy(proposal: Proposal) -> Proposal:
+        if proposal.wanted <= key_groups:
+            return proposal
+        detail = f"the vertex has {key_groups} key groups"
+        return proposal.limited_to(key_groups, Reason.VERTEX_MAX_PARALLELISM, detail)
+
+    return policy
+
+
+def within_partitions(partitions: int | None) -> Policy:
+    """
+    Keep a source to its partitions, further subtasks would idle; unknown ones (None or 0) limit nothing.
+
+    The reference lets a source grow beyond (FLINK-40389).
+    """
+
+    def policy(proposal: Proposal) -> Proposal:
+        if not partitions or proposal.wanted <= partitions:
+            return proposal
+        return proposal.limited_to(partitions, Reason.PARTITIONS, f"the source has {partitions} partitions")
+
+    return policy
+
+
+def not_shrinking_in_backlog(*, backlog: bool) -> Policy:
+    """
+    Take nothing away from a job that works off a backlog.
+
+    The reference only ignores such a wish as a cause; it is still carried out when another vertex has one.
+    """
+
+    def policy(proposal: Proposal) -> Proposal:
+        if not backlog or proposal.wanted >= proposal.current:
+            return proposal
+        return proposal.limited_to(proposal.current, Reason.BACKLOG, "the job is working off a backlog")
+
+    return policy
+
+
+def held(*, hold: bool, why: str) -> Policy:
+    """Keep the running parallelism of a vertex that is not to be scaled."""
+
+    def policy(proposal: Proposal) -> Proposal:
+        return proposal.limited_to(proposal.current, Reason.EXCLUDED, why) if hold else proposal
+
+    return policy

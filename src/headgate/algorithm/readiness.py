@@ -1,0 +1,116 @@
+"""Whether the samples of a job's window are enough to decide on; "not yet" is a normal answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from headgate.model.identity import VertexId
+from headgate.model.metrics import NotReady
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
+from headgate.model.topology import Vertex
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.units import format_duration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """What the window holds of one vertex."""
+
+    samples: int
+    first_at: datetime
+    last_at: datetime
+    """Ticks of the collector."""
+
+    def joined(self, other: Span) -> Span:
+        """Give both spans as one, for two counter epochs of the same vertex."""
+        return Span(
+            samples=self.samples + other.samples,
+            first_at=min(self.first_at, other.first_at),
+            last_at=max(self.last_at, other.last_at),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How often fresh samples can be had, hence what is late and what is a hole."""
+
+    sample_every: timedelta
+    """Time between fresh samples when all is well: the longer of collect interval and the engine's refresh."""
+    stale_after: timedelta
+    """Age from which the latest sample is too old to decide on."""
+    tolerance: timedelta
+    """How much later than the window's begin the first sample may lie."""
+
+
+def readiness(
+    sample: JobSample,
+    options: AutoscalerOptions,
+    *,
+    spans: Mapping[VertexId, Span],
+    pace: Pace,
+    now: datetime,
+) -> NotReady | None:
+    """
+    Say why the job cannot be decided on yet, None when it can. Finished vertices need no samples.
+
+    The first fault found is told, in the order in which they go away by themselves.
+    """
+    stable = sample.running_since + options.stabilization_interval
+    if now < stable:
+        return _not_ready(Reason.STABILIZING, f"{_seconds(stable - now)} of stabilization are left")
+    live = [vertex for vertex in sample.topology.vertices if not vertex.finished]
+    missing = [vertex for vertex in live if vertex.id not in spans]
+    if len(missing) == len(live):
+        return _not_ready(Reason.NO_SAMPLES, "the window holds no sample")
+    if missing:
+        return _not_ready(Reason.MISSING_METRICS, f"there is no sample of {_names(missing)}")
+    by_vertex = {vertex: spans[vertex.id] for vertex in live}
+    return _too_old(by_vertex, pace, now) or _too_few(by_vertex, options.metrics_window, pace, now)
+
+
+def coverage(spans: Mapping[VertexId, Span], window: timedelta, now: datetime) -> float:
+    """Give how much of the window up to `now` the samples of every vertex span, 0 to 1."""
+    if not spans:
+        return 0.0
+    covered = now - max(span.first_at for span in spans.values())
+    return min(max(covered / window, 0.0), 1.0)
+
+
+def _too_old(spans: Mapping[Vertex, Span], pace: Pace, now: datetime) -> NotReady | None:
+    oldest = min(spans, key=lambda vertex: spans[vertex].last_at)
+    age = now - spans[oldest].last_at
+    if age <= pace.stale_after:
+        return None
+    return _not_ready(Reason.STALE_METRICS, f"the latest sample of {oldest.name} is {_seconds(age)} old")
+
+
+def _too_few(spans: Mapping[Vertex, Span], window: timedelta, pace: Pace, now: datetime) -> NotReady | None:
+    youngest = max(spans, key=lambda vertex: spans[vertex].first_at)
+    lacking = spans[youngest].first_at - (now - window)
+    if lacking > pace.tolerance:
+        message = f"the samples of {youngest.name} lack the first {_seconds(lacking)} of {format_duration(window)}"
+        return _not_ready(Reason.WINDOW_FILLING, message)
+    holed = [vertex for vertex, span in spans.items() if _has_hole(span, pace)]
+    return _not_ready(Reason.PARTIAL_METRICS, f"too many samples of {_names(holed)} are missing") if holed else None
+
+
+def _has_hole(span: Span, pace: Pace) -> bool:
+    """Tell whether more is missing than a few late answers: a quarter of the time, and more than may be stale."""
+    length = span.last_at - span.first_at
+    missing = length - (span.samples - 1) * pace.sample_every
+    return missing > max(pace.stale_after, length / 4)
+
+
+def _not_ready(reason: Reason, message: str) -> NotReady:
+    return NotReady(reason=reason, message=message)
+
+
+def _names(vertices: list[Vertex]) -> str:
+    return ", ".join(vertex.name for vertex in vertices)
+
+
+def _seconds(duration: timedelta) -> str:
+    return f"{duration.total_seconds():.0f} s"

@@ -1,0 +1,57 @@
+"""The rule for the whole job: whether its vertices' proposals are worth a rescale, and the sentence that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headgate.algorithm.wording import amount
+from headgate.model.decision import Outcome, Proposal
+from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
+from headgate.model.reasons import Reason
+from headgate.options.autoscaler import AutoscalerOptions
+
+NAMED = 3
+"""Vertices that a message names; the others are counted."""
+
+
+def verdict(
+    proposals: Sequence[Proposal], evaluated: EvaluatedMetrics, options: AutoscalerOptions
+) -> tuple[Outcome, Reason, str]:
+    """
+    Rescale when a vertex that would change lies outside its band; then all that would change do.
+
+    Source: the reference's `ScalingExecutor`.
+    """
+    changing = [proposal for proposal in proposals if proposal.changes]
+    causes = [proposal for proposal in changing if proposal.outside]
+    if not changing:
+        return Outcome.KEEP, Reason.BALANCED, "every vertex runs at its wanted parallelism"
+    if not causes:
+        wishes = _listed([f"{p.name} {p.current} -> {p.wanted}" for p in changing])
+        return Outcome.KEEP, Reason.WITHIN_BAND, f"every true rate is within its band; left alone: {wishes}"
+    sentences = [_cause(proposal, evaluated, options) for proposal in causes]
+    return Outcome.RESCALE, Reason.UTILIZATION_TARGET, _listed(sentences)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    rest = len(parts) - NAMED
+    return "; ".join([*parts[:NAMED], *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _cause(proposal: Proposal, evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> str:
+    known = evaluated.vertices[proposal.vertex]
+    true_rate = amount(known.metrics[ScalingMetric.TRUE_PROCESSING_RATE])
+    return (
+        f"{proposal.name}: {true_rate}/s true rate, {_need(known, options.utilization_target)}, "
+        f"{proposal.current} -> {proposal.wanted}"
+    )
+
+
+def _need(known: VertexMetrics, utilization: float) -> str:
+    """Say what is needed and what it is made of: the target at the utilization, and the rest for lag and restart."""
+    needed, target = known.needed_capacity, known.metrics.get(ScalingMetric.TARGET_DATA_RATE)
+    if needed is None or target is None:
+        return "needs an unknown rate"
+    extra = needed - target / utilization
+    plus = f" plus {amount(extra)}/s for lag and restart" if extra >= 1 else ""
+    return f"needs {amount(needed)}/s (target {amount(target)}/s at {utilization:.2f}{plus})"

@@ -1,0 +1,12 @@
+"""How numbers are written for people, the same in messages, steps and explanations."""
+
+from __future__ import annotations
+
+import math
+
+
+def amount(number: float) -> str:
+    """Write a rate or a count: whole from 10 on, three digits below, `unlimited` for infinity."""
+    if math.isinf(number):
+        return "unlimited"
+    return f"{number:.0f}" if abs(number) >= 10 else f"{number:.3g}"  # noqa: PLR2004
