@@ -4,7 +4,6 @@ What every `StateStore` must do.
 Use: subclass `StateStoreSuite` in a test file and define a fixture `store` that gives an empty store.
 """
 
-# ruff: noqa: S101 - pytest's assert
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor

@@ -1,0 +1,143 @@
+"""
+Observes Flink jobs over REST: one call a job, one or two a source, one more where the hottest subtask is asked for.
+
+Values are counters; rates are left to the windows. `details` reads the graph and the counters, `look` knows the
+engine's clock, staleness and epochs, `source` lag and input, `load` the subtasks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.details import JobDetails, read_details
+from headgate.engines.flink.memory import JobMemory
+from headgate.engines.flink.numbers import instant
+from headgate.engines.flink.overview import Slots, read_slots, read_values
+from headgate.engines.flink.settings import Config, read_checkpoint_interval, read_config, settings_of
+from headgate.engines.flink.shared import Shared
+from headgate.engines.flink.tick import Tick
+from headgate.errors import HeadgateError, NotFoundError
+from headgate.model.identity import JobKey
+from headgate.model.samples import EngineSettings, JobSample
+from headgate.model.topology import Topology
+from headgate.ports import JobContext
+
+_SETTINGS_AGE = timedelta(minutes=5)
+"""How long the cluster's and the job's settings are believed: they change with a restart of either."""
+_JOBMANAGER_METRICS = ("taskSlotsTotal", "taskSlotsAvailable", "numRegisteredTaskManagers", "numRunningJobs")
+
+
+class FlinkMetricCollector:
+    """Collects the samples of jobs on any number of clusters. Implements `headgate.ports.MetricCollector`."""
+
+    def __init__(self, clients: Mapping[str, FlinkClient]) -> None:
+        """
+        Ask nothing yet.
+
+        Args:
+            clients: the clusters by name; whoever made them closes them.
+        """
+        self._clusters = {name: _Cluster.of(client) for name, client in clients.items()}
+        self._jobs: dict[JobKey, JobMemory] = {}
+
+    async def update_metrics(self, ctx: JobContext, at: datetime, /) -> JobSample:
+        """Take one sample of the job; the contract is the port's."""
+        cluster, memory = self._clusters[ctx.key.cluster], self._memory(ctx)
+        asked_s = asyncio.get_running_loop().time()
+        details = await cluster.client.get(f"/jobs/{ctx.job_id}", read_details)
+        settings = await _read_settings(cluster, memory, adaptive=details.adaptive, at=at)
+        tick = Tick(
+            client=cluster.client,
+            job_id=ctx.job_id,
+            at=at,
+            refresh=timedelta(seconds=settings.metric_refresh_s),
+            options=ctx.options,
+            details=details,
+            asked_s=asked_s,
+            memory=memory,
+        )
+        vertices = await tick.observe()
+        slots = await cluster.slots.get(at)
+        return JobSample(
+            job=ctx.key,
+            at=at,
+            job_id=ctx.job_id,
+            running_since=instant(details.running_since_ms),
+            topology=_topology(details, memory),
+            vertices=vertices,
+            settings=settings,
+            slots_total=slots.total if slots else None,
+            slots_free=slots.free if slots else None,
+        )
+
+    async def query_topology(self, ctx: JobContext, /) -> Topology:
+        """Give the graph as the job runs it now, as fresh as the JobManager's own cache."""
+        details = await self._clusters[ctx.key.cluster].client.get(f"/jobs/{ctx.job_id}", read_details)
+        return _topology(details, self._memory(ctx))
+
+    async def query_jm_metrics(self, ctx: JobContext, /) -> Mapping[str, float]:
+        """Give the JobManager's slots, TaskManagers and jobs under Flink's names; one it does not know is absent."""
+        client = self._clusters[ctx.key.cluster].client
+        values = await client.get(f"/jobmanager/metrics?get={','.join(_JOBMANAGER_METRICS)}", read_values)
+        return {name: value for name, value in values.items() if value is not None}
+
+    def forget(self, job: JobKey, /) -> None:
+        """Drop what is remembered of a job; one never seen is no error."""
+        self._jobs.pop(job, None)
+
+    def _memory(self, ctx: JobContext) -> JobMemory:
+        memory = self._jobs.get(ctx.key)
+        if memory is None or memory.job_id != ctx.job_id:
+            memory = self._jobs[ctx.key] = JobMemory(job_id=ctx.job_id)
+        return memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cluster:
+    """A cluster's client, and what its jobs share."""
+
+    client: FlinkClient
+    slots: Shared[Slots]
+    config: Shared[Config]
+
+    @classmethod
+    def of(cls, client: FlinkClient) -> _Cluster:
+        return cls(
+            client=client,
+            slots=Shared(lambda: client.get("/overview", read_slots)),
+            config=Shared(lambda: client.get("/jobmanager/config", read_config), _SETTINGS_AGE),
+        )
+
+
+async def _read_settings(
+    cluster: _Cluster, memory: JobMemory, *, adaptive: bool | None, at: datetime
+) -> EngineSettings:
+    config = await cluster.config.get(at)
+    if memory.settings_at is None or at - memory.settings_at >= _SETTINGS_AGE:
+        memory.settings_at = at
+        memory.checkpoint_interval_s = await _read_checkpoint_interval(cluster.client, memory)
+    return settings_of(config, memory.checkpoint_interval_s, adaptive=adaptive)
+
+
+async def _read_checkpoint_interval(client: FlinkClient, memory: JobMemory) -> float | None:
+    try:
+        return await client.get(f"/jobs/{memory.job_id}/checkpoints/config", read_checkpoint_interval)
+    except NotFoundError:
+        return None  # Flink's way to say that checkpoints are off
+    except HeadgateError:
+        return memory.checkpoint_interval_s
+
+
+def _topology(details: JobDetails, memory: JobMemory) -> Topology:
+    """Put the graph together, with the partitions that the sources' metric names tell."""
+    vertices = tuple(
+        replace(vertex, partitions=known.names.partitions)
+        if (known := memory.vertex(vertex.id).names) is not None and known.names.partitions is not None
+        else vertex
+        for vertex in details.graph
+    )
+    return memory.topology(vertices, details.edges)

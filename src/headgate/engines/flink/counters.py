@@ -1,0 +1,72 @@
+"""What a vertex has counted since its tasks started, summed over the subtasks, and when counters have started anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headgate.model.samples import Measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """Counters of one vertex; times in milliseconds. None is unknown: legacy sources have no busy time."""
+
+    records_in: float | None = None
+    records_out: float | None = None
+    busy_ms: float | None = None
+    idle_ms: float | None = None
+    backpressured_ms: float | None = None
+
+    @property
+    def total_ms(self) -> float | None:
+        """Time that all subtasks together have run: each is busy, idle or back-pressured at any instant."""
+        if self.busy_ms is None or self.idle_ms is None or self.backpressured_ms is None:
+            return None
+        return self.busy_ms + self.idle_ms + self.backpressured_ms
+
+    def fell_since(self, before: Counters) -> bool:
+        """
+        Tell whether a counter was reset.
+
+        The three times are looked at as their sum only. Flink books idle time when it ends and takes busy time as the
+        rest, so the busy time of a nearly idle vertex falls by some milliseconds again and again.
+        """
+        return (
+            _fell(before.records_in, self.records_in)
+            or _fell(before.records_out, self.records_out)
+            or _fell(before.total_ms, self.total_ms)
+        )
+
+    def values(self) -> dict[Measure, float]:
+        """Give what is known as measures."""
+        known = {
+            Measure.NUM_RECORDS_IN: self.records_in,
+            Measure.NUM_RECORDS_OUT: self.records_out,
+            Measure.ACCUMULATED_BUSY_TIME: self.busy_ms,
+            Measure.ACCUMULATED_IDLE_TIME: self.idle_ms,
+            Measure.ACCUMULATED_BACKPRESSURED_TIME: self.backpressured_ms,
+        }
+        return {measure: value for measure, value in known.items() if value is not None}
+
+
+def share(part: float | None, before: float | None, total_ms: float | None) -> float | None:
+    """Give the share of `total_ms` by which a time counter grew, 0 to 1; None when something is unknown."""
+    if part is None or before is None or not total_ms or total_ms < 0:
+        return None
+    return min(max((part - before) / total_ms, 0.0), 1.0)
+
+
+def difference(now: float | None, before: float | None) -> float | None:
+    """Give how much a counter grew; None when one end is unknown."""
+    return None if now is None or before is None else now - before
+
+
+def merge(values: Mapping[str, float | None], names: tuple[str, ...]) -> float | None:
+    """Sum the values of some names; None when not one of them is known."""
+    known = [value for name in names if (value := values.get(name)) is not None]
+    return sum(known) if known else None
+
+
+def _fell(before: float | None, now: float | None) -> bool:
+    return before is not None and now is not None and now < before

@@ -1,0 +1,69 @@
+"""Lists the jobs of any number of Flink clusters, and gives each its key and its options."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.overview import ListedJob, read_jobs
+from headgate.errors import HeadgateError
+from headgate.model.identity import JobKey
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.ports import JobContext, JobList
+
+
+class FlinkJobListFetcher:
+    """Asks all clusters at once. Implements `headgate.ports.JobListFetcher`."""
+
+    def __init__(self, clients: Mapping[str, FlinkClient], options_of: Callable[[JobKey], AutoscalerOptions]) -> None:
+        """
+        Ask nothing yet.
+
+        Args:
+            clients: the clusters by name; whoever made them closes them.
+            options_of: gives the options that hold for a job.
+        """
+        self._clients = clients
+        self._options_of = options_of
+
+    async def fetch(self) -> JobList:
+        """List the jobs of every cluster that answers; the contract is the port's."""
+        answers = await asyncio.gather(*(self._list(client) for client in self._clients.values()))
+        by_cluster = dict(zip(self._clients, answers, strict=True))
+        return JobList(
+            jobs=tuple(
+                self._context(key, job)
+                for cluster, answer in by_cluster.items()
+                if not isinstance(answer, str)
+                for key, job in name_jobs(cluster, answer)
+            ),
+            failures={cluster: answer for cluster, answer in by_cluster.items() if isinstance(answer, str)},
+        )
+
+    async def _list(self, client: FlinkClient) -> Sequence[ListedJob] | str:
+        try:
+            return await client.get("/jobs/overview", read_jobs)
+        except HeadgateError as error:
+            return str(error)
+
+    def _context(self, key: JobKey, job: ListedJob) -> JobContext:
+        return JobContext(key=key, job_id=job.job_id, status=job.status, options=self._options_of(key))
+
+
+def name_jobs(cluster: str, jobs: Iterable[ListedJob]) -> Iterator[tuple[JobKey, ListedJob]]:
+    """
+    Give each job its key, in order of keys.
+
+    Of a name's jobs that are alive the oldest has the name, the others `name (job id)`. Jobs that are over count only
+    when none of their name lives, and then the latest alone: Flink lists them for an hour.
+    """
+    by_name: dict[str, list[ListedJob]] = defaultdict(list)
+    for job in sorted(jobs, key=lambda job: (job.started_at_ms, job.job_id)):
+        by_name[job.name].append(job)
+    for name in sorted(by_name):
+        alive = [job for job in by_name[name] if not job.status.is_over]
+        first, *others = alive or by_name[name][-1:]
+        yield JobKey(cluster, name), first
+        yield from ((JobKey(cluster, f"{name} ({job.job_id})"), job) for job in others)

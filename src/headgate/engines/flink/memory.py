@@ -1,0 +1,46 @@
+"""What the collector remembers of a job between two samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from headgate.engines.flink.counters import Counters
+from headgate.engines.flink.look import Seen
+from headgate.engines.flink.source import KnownNames
+from headgate.model.identity import VertexId
+from headgate.model.topology import Edge, Topology, Vertex
+
+
+@dataclass(slots=True, kw_only=True)
+class VertexMemory:
+    """The latest look at a vertex, and the names of its metrics."""
+
+    seen: Seen | None = None
+    subtasks: Mapping[int, Counters] = field(default_factory=dict)
+    names: KnownNames | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class JobMemory:
+    """One submission of a job; another job id begins a new one."""
+
+    job_id: str
+    vertices: dict[VertexId, VertexMemory] = field(default_factory=dict)
+    checkpoint_interval_s: float | None = None
+    settings_at: datetime | None = None
+    """When the checkpoint interval was last asked for."""
+    _topology: Topology | None = None
+    _parts: tuple[tuple[Vertex, ...], tuple[Edge, ...]] = ((), ())
+
+    def vertex(self, vertex: VertexId) -> VertexMemory:
+        """Give what is remembered of a vertex; nothing at first."""
+        return self.vertices.setdefault(vertex, VertexMemory())
+
+    def topology(self, vertices: tuple[Vertex, ...], edges: tuple[Edge, ...]) -> Topology:
+        """Give the graph of these parts; the same parts give the same object, since sorting it costs."""
+        parts = (vertices, edges)
+        if self._topology is None or parts != self._parts:
+            self._topology, self._parts = Topology(vertices=vertices, edges=edges), parts
+        return self._topology

@@ -1,0 +1,47 @@
+"""Answers that several jobs of a cluster need at the same tick: asked once, given to all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+from headgate.errors import HeadgateError
+
+T = TypeVar("T")
+
+
+class Shared(Generic[T]):
+    """
+    One answer, kept for a while of tick time; whoever asks while it is under way waits for the same call.
+
+    A failed call gives None, and is made again at the next tick.
+    """
+
+    def __init__(self, ask: Callable[[], Awaitable[T]], keep_for: timedelta = timedelta()) -> None:
+        """Ask nothing yet; with no `keep_for` each tick asks anew."""
+        self._ask = ask
+        self._keep_for = keep_for
+        self._asked_at: datetime | None = None
+        self._answer: asyncio.Task[T | None] | None = None
+
+    async def get(self, at: datetime) -> T | None:
+        """Give the answer that holds at a tick."""
+        if self._answer is None or self._is_due(at):
+            self._asked_at = at
+            self._answer = asyncio.create_task(self._try())
+        # shielded: one job that is cancelled must not take the answer from the others
+        return await asyncio.shield(self._answer)
+
+    def _is_due(self, at: datetime) -> bool:
+        if self._asked_at is None or self._answer is None or at == self._asked_at:
+            return self._answer is None
+        failed = self._answer.done() and self._answer.result() is None
+        return failed or at - self._asked_at >= self._keep_for
+
+    async def _try(self) -> T | None:
+        try:
+            return await self._ask()
+        except HeadgateError:
+            return None

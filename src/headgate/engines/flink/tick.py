@@ -1,0 +1,121 @@
+"""One job at one tick: every vertex is read, looked at, and becomes a sample if it says something new."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.counters import Counters
+from headgate.engines.flink.details import JobDetails, VertexDetails
+from headgate.engines.flink.load import read_load
+from headgate.engines.flink.look import Look, Reading, look
+from headgate.engines.flink.memory import JobMemory, VertexMemory
+from headgate.engines.flink.source import observed_rate, read_source
+from headgate.errors import NotFoundError
+from headgate.model.identity import VertexId
+from headgate.model.samples import Measure, VertexSample
+from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """What all vertices of a job are read with."""
+
+    client: FlinkClient
+    job_id: str
+    at: datetime
+    refresh: timedelta
+    """How often the engine fetches its metrics."""
+    options: AutoscalerOptions
+    details: JobDetails
+    asked_s: float
+    """When the details were asked for, on the event loop's clock."""
+    memory: JobMemory
+
+    async def observe(self) -> dict[VertexId, VertexSample]:
+        """Look at every vertex that runs; one with nothing new, or not wholly reported yet, is left out."""
+        known = [vertex for vertex in self.details.vertices if not vertex.finished and vertex.counters]
+        asking = [vertex for vertex in known if self._asks_more(vertex)]
+        samples = {vertex.id: await self._observe(vertex) for vertex in known if vertex not in asking}
+        answers = await _all([self._observe(vertex) for vertex in asking])
+        samples |= {vertex.id: sample for vertex, sample in zip(asking, answers, strict=True)}
+        return {vertex: sample for vertex, sample in samples.items() if sample is not None}
+
+    def _asks_more(self, vertex: VertexDetails) -> bool:
+        """Tell whether `/jobs/:id` is not enough for a vertex."""
+        if vertex.id in self.details.sources or vertex.counters is None or vertex.counters.busy_ms is None:
+            return True
+        return self.options.busy_time_aggregator is not BusyTimeAggregator.AVG and vertex.parallelism > 1
+
+    async def _observe(self, vertex: VertexDetails) -> VertexSample | None:
+        memory = self.memory.vertex(vertex.id)
+        try:
+            if vertex.id in self.details.sources:
+                return await self._observe_source(vertex, memory)
+            return await self._observe_inner(vertex, memory)
+        except NotFoundError:
+            return None  # the job answered just now; its task is being replaced
+
+    async def _observe_source(self, vertex: VertexDetails, memory: VertexMemory) -> VertexSample | None:
+        source = await read_source(self.client, self._path(vertex), known=memory.names, at=self.at)
+        if source is None:
+            return None
+        memory.names = source.known
+        seen = self._look(vertex, source.counters, memory)
+        if seen is None or not seen.is_sample:
+            return None
+        values = observed_rate(seen, source.lag, self.options.observed_tpr_lag_threshold)
+        if source.lag is not None:
+            values[Measure.LAG] = source.lag
+        return await self._sample(vertex, memory, seen, values)
+
+    async def _observe_inner(self, vertex: VertexDetails, memory: VertexMemory) -> VertexSample | None:
+        seen = self._look(vertex, vertex.counters or Counters(), memory)
+        return await self._sample(vertex, memory, seen, {}) if seen and seen.is_sample else None
+
+    def _look(self, vertex: VertexDetails, counters: Counters, memory: VertexMemory) -> Look | None:
+        reading = Reading(
+            counters=counters,
+            parallelism=vertex.parallelism,
+            started_at_ms=vertex.started_at_ms,
+            running_since_ms=self.details.running_since_ms,
+            now_ms=self.details.now_ms + (asyncio.get_running_loop().time() - self.asked_s) * 1000,
+            all_running=vertex.all_running,
+        )
+        found = look(memory.seen, reading, at=self.at, refresh=self.refresh)
+        memory.seen = found.seen if found else memory.seen
+        return found
+
+    async def _sample(
+        self, vertex: VertexDetails, memory: VertexMemory, seen: Look, own: Mapping[Measure, float]
+    ) -> VertexSample:
+        load = await read_load(
+            self.client,
+            self._path(vertex),
+            look=seen,
+            before=memory.subtasks if seen.before else {},
+            aggregator=self.options.busy_time_aggregator,
+        )
+        memory.subtasks = load.subtasks
+        values = {**seen.seen.reading.counters.values(), **load.values, **own}
+        return VertexSample(measured_at=seen.seen.measured_at, epoch=seen.seen.epoch, values=values)
+
+    def _path(self, vertex: VertexDetails) -> str:
+        return f"/jobs/{self.job_id}/vertices/{vertex.id}"
+
+
+async def _all(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Wait for all calls, and only then raise the first failure: none is left running behind."""
+    if len(calls) == 1:
+        return [await calls[0]]
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+    return [answer for answer in answers if not isinstance(answer, BaseException)]

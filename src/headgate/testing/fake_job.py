@@ -1,0 +1,203 @@
+"""
+A job of a fake Flink: a graph with exactly known capacities, whose counters advance with a given clock.
+
+Records flow without delay. The slowest vertex holds the whole job back, what it cannot take waits before the source,
+and everything upstream of it is back-pressured while it is not busy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+MAX_PARALLELISM = 128
+
+
+@dataclass(slots=True, kw_only=True)
+class FakeVertex:
+    """
+    One vertex: what it is, and what it has counted since its tasks started.
+
+    Attributes:
+        capacity: records/s that one fully busy subtask does.
+        selectivity: records written for each one read, to every output.
+        inputs: upstream vertex ids with their ship strategies; a source has none.
+        skew: busy time of each subtask relative to the mean; the last entry holds for all further subtasks.
+        partitions: partitions that the metric names of a source mention; None for a source without such names.
+        has_lag: whether a source has a `pendingRecords` metric.
+        has_busy_time: False for a legacy source, which reports the text NaN.
+    """
+
+    id: str
+    name: str
+    parallelism: int = 1
+    max_parallelism: int = MAX_PARALLELISM
+    capacity: float = 1_000.0
+    selectivity: float = 1.0
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    skew: Sequence[float] = (1.0,)
+    partitions: int | None = None
+    has_lag: bool = True
+    has_busy_time: bool = True
+    finished: bool = False
+    records_in: float = 0.0
+    records_out: float = 0.0
+    busy_ms: float = 0.0
+    idle_ms: float = 0.0
+    backpressured_ms: float = 0.0
+    started_at_ms: int = 0
+    lower_bound: int = 1
+    upper_bound: int | None = None
+    """None stands for the parallelism."""
+
+    @property
+    def is_source(self) -> bool:
+        """Tell whether it reads from outside."""
+        return not self.inputs
+
+    @property
+    def limit(self) -> float:
+        """Records/s that all subtasks together can do."""
+        return self.capacity * self.parallelism
+
+    def start(self, at_ms: int) -> None:
+        """Deploy new tasks, which count from zero."""
+        self.records_in = self.records_out = 0.0
+        self.busy_ms = self.idle_ms = self.backpressured_ms = 0.0
+        self.started_at_ms = at_ms
+
+    def run(self, rate: float, seconds: float, *, backpressured: bool) -> None:
+        """Take `rate` records/s for a while; the rest of the time is idle or back-pressured."""
+        self.records_in += rate * seconds
+        self.records_out += rate * self.selectivity * seconds
+        busy_ms = rate / self.capacity * seconds * 1000
+        rest_ms = max(0.0, self.parallelism * seconds * 1000 - busy_ms)
+        self.busy_ms += busy_ms
+        if backpressured:
+            self.backpressured_ms += rest_ms
+        else:
+            self.idle_ms += rest_ms
+
+    def subtask_times(self, index: int) -> tuple[float, float, float]:
+        """Give one subtask's busy, idle and back-pressured milliseconds; they add up to its running time."""
+        total_ms = (self.busy_ms + self.idle_ms + self.backpressured_ms) / self.parallelism
+        busy_ms = min(total_ms, self.busy_ms / self.parallelism * self.skew[min(index, len(self.skew) - 1)])
+        blocked_ms = min(self.backpressured_ms / self.parallelism, total_ms - busy_ms)
+        return busy_ms, total_ms - busy_ms - blocked_ms, blocked_ms
+
+
+@dataclass(slots=True, kw_only=True)
+class FakeJob:
+    """
+    A job: its graph in topological order, and the load on its sources.
+
+    Attributes:
+        rate: records/s that arrive at each source; change it at any time.
+        pending: records waiting before each source.
+        rescale_delay_s: time between a request for another parallelism and the restart of all tasks.
+        checkpoint_interval_ms: None for a job without checkpoints.
+    """
+
+    job_id: str
+    name: str
+    vertices: list[FakeVertex]
+    rate: float = 500.0
+    pending: float = 0.0
+    state: str = "RUNNING"
+    scheduler: str | None = "Adaptive"
+    rescale_delay_s: float = 0.0
+    checkpoint_interval_ms: int | None = 10_000
+    submitted_at_ms: int = 0
+    running_since_ms: int = 0
+    now_ms: int = 0
+    tasks_missing: int = 0
+    """Tasks that are not running yet, in the job list's counts."""
+    _rescale_at_ms: int | None = None
+
+    def __getitem__(self, vertex: str) -> FakeVertex:
+        """Give the vertex of that id or name."""
+        return next(each for each in self.vertices if vertex in {each.id, each.name})
+
+    def start(self, at_ms: int) -> None:
+        """Start, or restart: all counters begin at zero."""
+        self.submitted_at_ms = self.submitted_at_ms or at_ms
+        self.running_since_ms = self.now_ms = at_ms
+        for vertex in self.vertices:
+            vertex.start(at_ms)
+
+    def advance_to(self, at_ms: int) -> None:
+        """Let the job run up to an instant, through a rescale that falls due before it."""
+        while self._rescale_at_ms is not None and self._rescale_at_ms <= at_ms:
+            due, self._rescale_at_ms = self._rescale_at_ms, None
+            self._run_to(due)
+            self._rescale(due)
+        self._run_to(at_ms)
+
+    def request(self, bounds: Mapping[str, tuple[int, int]]) -> None:
+        """Ask for other bounds of the parallelism; the change comes after the delay."""
+        for vertex in self.vertices:
+            vertex.lower_bound, vertex.upper_bound = bounds[vertex.id]
+        if any(vertex.upper_bound != vertex.parallelism for vertex in self.vertices):
+            self._rescale_at_ms = self.now_ms + round(self.rescale_delay_s * 1000)
+
+    def rates(self) -> dict[str, float]:
+        """Give the records/s that each vertex takes at present."""
+        demands = self._demands(1.0)
+        most = min((self[v].limit / demand for v, demand in demands.items() if demand > 0), default=0.0)
+        taken = most if self.pending > 0 else min(self.rate, most)
+        return {vertex: demand * taken for vertex, demand in demands.items()}
+
+    def _demands(self, rate: float) -> dict[str, float]:
+        """Give what reaches each vertex when every source takes `rate` records/s."""
+        reaching: dict[str, float] = {}
+        for vertex in self.vertices:
+            flows = (reaching[source] * self[source].selectivity for source in vertex.inputs)
+            reaching[vertex.id] = (0.0 if vertex.finished else rate) if vertex.is_source else sum(flows)
+        return reaching
+
+    def _run_to(self, at_ms: int) -> None:
+        while at_ms > self.now_ms and self.state == "RUNNING":
+            self._run((at_ms - self.now_ms) / 1000)
+        self.now_ms = max(self.now_ms, at_ms)
+
+    def _run(self, seconds: float) -> None:
+        """Run until then, or until the waiting records are gone, whichever is first."""
+        rates = self.rates()
+        drained = next((rates[vertex.id] for vertex in self.vertices if vertex.is_source), 0.0) - self.rate
+        if self.pending > 0 and drained > 0:
+            seconds = min(seconds, max(self.pending / drained, 0.001))
+        blocked = self._blocked(rates)
+        for vertex in self.vertices:
+            if not vertex.finished:
+                vertex.run(rates[vertex.id], seconds, backpressured=vertex.id in blocked)
+        self.pending = max(0.0, self.pending - drained * seconds)
+        self.now_ms += max(1, round(seconds * 1000))
+
+    def _blocked(self, rates: Mapping[str, float]) -> set[str]:
+        """Name the vertices upstream of one that is fully busy."""
+        blocked: set[str] = set()
+        for vertex in reversed(self.vertices):
+            if vertex.id in blocked or rates[vertex.id] >= vertex.limit * (1 - 1e-9):
+                blocked |= set(vertex.inputs)
+        return blocked
+
+    def _rescale(self, at_ms: int) -> None:
+        for vertex in self.vertices:
+            vertex.parallelism = vertex.upper_bound or vertex.parallelism
+        self.start(at_ms)
+
+
+def chain(*, job_id: str, name: str, vertices: int, rate: float = 500.0, parallelism: int = 1) -> FakeJob:
+    """Make a job of a source and a chain of equal vertices behind it."""
+    ids = [f"{job_id[:16]}{index:016x}" for index in range(vertices)]
+    stages = [
+        FakeVertex(
+            id=vertex,
+            name="Source: source" if index == 0 else f"stage-{index}",
+            parallelism=parallelism,
+            inputs={ids[index - 1]: "HASH"} if index else {},
+            partitions=None if index else 8,
+        )
+        for index, vertex in enumerate(ids)
+    ]
+    return FakeJob(job_id=job_id, name=name, vertices=stages, rate=rate)

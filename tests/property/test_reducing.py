@@ -1,0 +1,74 @@
+"""The numpy reducer gives the same rows whatever order the samples come in."""
+
+from __future__ import annotations
+
+import random
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given
+
+from headgate.algorithm.columns import Table
+from headgate.algorithm.reduce import reduce_windows
+from headgate.model.samples import Measure
+from headgate.testing.tables import Row, table_of
+
+values = st.dictionaries(
+    st.sampled_from([Measure.NUM_RECORDS_IN, Measure.LAG, Measure.OBSERVED_TPR]),
+    st.integers(-(10**9), 10**9).map(lambda n: n / 1000) | st.just(float("inf")),
+)
+rows = st.builds(
+    Row,
+    job=st.sampled_from(["a/x", "a/y", "b/x"]),
+    vertex=st.sampled_from(["u", "v"]),
+    at_ms=st.integers(0, 20),
+    measured_ms=st.integers(0, 5),
+    epoch=st.integers(0, 2),
+    values=values,
+)
+windows = st.lists(rows, max_size=40, unique_by=lambda row: (row.job, row.vertex, row.at_ms))
+
+
+def _content(table: Table) -> dict[str, tuple[bytes, bytes]]:
+    """Give every byte that means something: what a null holds does not."""
+    keys = {"job": (table.job.tobytes(), b""), "vertex": (table.vertex.tobytes(), b"")}
+    columns = {
+        name: (np.where(column.valid, column.values, 0).tobytes(), column.valid.tobytes())
+        for name, column in table.columns.items()
+    }
+    return keys | columns
+
+
+@given(window=windows, seed=st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(window: list[Row], seed: random.Random) -> None:
+    """A log read from other files, or after compaction, reduces to the same bytes."""
+    shuffled = seed.sample(window, len(window))
+
+    assert _content(reduce_windows(table_of(shuffled))) == _content(reduce_windows(table_of(window)))
+
+
+@given(window=windows)
+def test_groups_are_those_of_a_plain_loop(window: list[Row]) -> None:
+    """One row a (job, vertex, epoch), sorted, its statistics those that a person would count."""
+    found = reduce_windows(table_of(window))
+
+    groups = sorted({(row.job, row.vertex, row.epoch) for row in window})
+    keys = list(zip(found.job.tolist(), found.vertex.tolist(), found["epoch"].values.tolist(), strict=True))
+    assert keys == groups
+    for place, group in enumerate(groups):
+        members = [row for row in window if (row.job, row.vertex, row.epoch) == group]
+        assert _lag(found, place) == _plain_lag(members)
+
+
+def _lag(table: Table, place: int) -> list[int | None]:
+    columns = (table[f"lag_records__{name}"] for name in ("first", "last", "sum", "max", "count", "infinite"))
+    return [column.values[place].item() if column.valid[place] else None for column in columns]
+
+
+def _plain_lag(members: list[Row]) -> list[int | None]:
+    seen = [(row.at_ms, row.values[Measure.LAG]) for row in members if Measure.LAG in row.values]
+    finite = [round(value * 1000) for _, value in sorted(seen) if value != float("inf")]
+    infinite = len(finite) < len(seen)
+    if not finite:
+        return [None, None, None, None, 0, infinite]
+    return [finite[0], finite[-1], sum(finite), max(finite), len(finite), infinite]

@@ -1,0 +1,110 @@
+"""Each policy bites where it should, says so, and stays silent otherwise."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from headgate.algorithm.policies import (
+    Policy,
+    at_least,
+    at_most,
+    held,
+    not_shrinking_in_backlog,
+    scaled,
+    step_down_within,
+    step_up_within,
+    to_utilization_target,
+    within_key_groups,
+    within_partitions,
+)
+from headgate.model.decision import Proposal
+from headgate.model.identity import VertexId
+from headgate.model.metrics import VertexMetrics
+from headgate.model.reasons import Reason
+
+
+def _proposal(current: int, wanted: int) -> Proposal:
+    return Proposal(vertex=VertexId("v"), name="v", current=current, wanted=wanted)
+
+
+@pytest.mark.parametrize(
+    ("policy", "current", "wanted", "limited", "reason"),
+    [
+        (step_up_within(0.5), 10, 30, 15, Reason.SCALE_UP_FACTOR),
+        (step_up_within(0.25), 10, 30, 13, Reason.SCALE_UP_FACTOR),
+        (step_down_within(0.6), 10, 1, 4, Reason.SCALE_DOWN_FACTOR),
+        (step_down_within(0.5), 5, 1, 3, Reason.SCALE_DOWN_FACTOR),
+        (at_least(5), 10, 3, 5, Reason.MIN_PARALLELISM),
+        (at_least(5), 4, 3, 4, Reason.MIN_PARALLELISM),
+        (at_most(20), 10, 30, 20, Reason.MAX_PARALLELISM),
+        (at_most(20), 25, 30, 25, Reason.MAX_PARALLELISM),
+        (within_key_groups(128), 100, 130, 128, Reason.VERTEX_MAX_PARALLELISM),
+        (within_partitions(15), 10, 20, 15, Reason.PARTITIONS),
+        (within_partitions(15), 100, 50, 15, Reason.PARTITIONS),
+        (not_shrinking_in_backlog(backlog=True), 10, 5, 10, Reason.BACKLOG),
+        (held(hold=True, why="excluded"), 10, 5, 10, Reason.EXCLUDED),
+    ],
+)
+def test_a_policy_that_bites_leaves_a_step(
+    policy: Policy, current: int, wanted: int, limited: int, reason: Reason
+) -> None:
+    """The step tells what was wanted, what is left of it and why."""
+    found = policy(_proposal(current, wanted))
+
+    assert found.wanted == limited
+    assert [(step.before, step.after, step.reason) for step in found.steps] == [(wanted, limited, reason)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "current", "wanted"),
+    [
+        (step_up_within(0.5), 10, 15),
+        (step_down_within(0.6), 10, 4),
+        (step_down_within(1.0), 10, 0),
+        (at_least(5), 10, 5),
+        (at_most(20), 10, 20),
+        (at_most(5), 10, 10),
+        (within_key_groups(128), 10, 128),
+        (within_partitions(15), 10, 15),
+        (within_partitions(None), 10, 500),
+        (within_partitions(0), 10, 500),
+        (not_shrinking_in_backlog(backlog=True), 10, 11),
+        (not_shrinking_in_backlog(backlog=False), 10, 5),
+        (held(hold=False, why="excluded"), 10, 5),
+    ],
+)
+def test_a_policy_that_does_not_bite_leaves_none(policy: Policy, current: int, wanted: int) -> None:
+    """The proposal comes back as it was."""
+    proposal = _proposal(current, wanted)
+
+    assert policy(proposal) is proposal
+
+
+def test_the_factor_moves_the_proposal() -> None:
+    """A factor of 3.2 makes 32 of 10, rounded up."""
+    metrics = VertexMetrics(metrics={}, needed_capacity=160.0, factor=3.2, outside=True)
+
+    found = to_utilization_target(metrics, 0.7)(_proposal(10, 10))
+
+    assert found.wanted == 32
+    assert found.steps[0].reason is Reason.UTILIZATION_TARGET
+    assert found.steps[0].detail == "160/s needed to run 0.70 busy, factor 3.2"
+
+
+def test_an_unknown_factor_moves_nothing() -> None:
+    """No decision on what is not known."""
+    unknown = VertexMetrics(metrics={}, needed_capacity=None, factor=None, outside=False)
+    proposal = _proposal(10, 10)
+
+    assert to_utilization_target(unknown, 0.7)(proposal) is proposal
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "factor", "product"),
+    [(10, 1.0, 10), (10, 0.0, 0), (3, 1.01, 4), (10, math.inf, 2**31 - 1), (10, math.nan, 0)],
+)
+def test_parallelism_is_scaled_upwards(parallelism: int, factor: float, product: int) -> None:
+    """Rounded up, within 32 bits."""
+    assert scaled(parallelism, factor) == product

@@ -1,0 +1,100 @@
+"""When the samples of a job are enough to decide on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from headgate.algorithm.readiness import Pace, Span, coverage, readiness
+from headgate.model.identity import VertexId
+from headgate.model.metrics import NotReady
+from headgate.model.reasons import Reason
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.testing.builders import at, chain, sample
+
+WINDOW = timedelta(minutes=10)
+OPTIONS = AutoscalerOptions(metrics_window=WINDOW, stabilization_interval=timedelta(minutes=5))
+PACE = Pace(sample_every=timedelta(seconds=10), stale_after=timedelta(seconds=30), tolerance=timedelta(seconds=20))
+TOPOLOGY = chain({"in": 1, "out": 1})
+NOW = 3600
+"""Seconds since the job began to run."""
+
+
+def _span(first: int, last: int, samples: int | None = None) -> Span:
+    """Build a span with a sample every 10 seconds, if nothing else is said."""
+    return Span(samples=(last - first) // 10 + 1 if samples is None else samples, first_at=at(first), last_at=at(last))
+
+
+FULL = _span(NOW - 600, NOW)
+
+
+def _readiness(spans: Mapping[str, Span], now: int = NOW) -> NotReady | None:
+    known = {VertexId(vertex): span for vertex, span in spans.items()}
+    return readiness(sample(TOPOLOGY), OPTIONS, spans=known, pace=PACE, now=at(now))
+
+
+def test_a_full_window_is_ready() -> None:
+    """Both vertices span it, without a hole."""
+    assert _readiness({"in": FULL, "out": FULL}) is None
+
+
+@pytest.mark.parametrize(("now", "reason"), [(299, Reason.STABILIZING), (300, Reason.WINDOW_FILLING)])
+def test_nothing_is_decided_while_a_job_stabilizes(now: int, reason: Reason) -> None:
+    """Five minutes after it began to run the job is stable, not a second earlier."""
+    answer = _readiness({"in": _span(200, now), "out": _span(200, now)}, now)
+
+    assert answer is not None
+    assert answer.reason is reason
+
+
+@pytest.mark.parametrize(
+    ("out", "reason", "message"),
+    [
+        (None, Reason.MISSING_METRICS, "there is no sample of out"),
+        (_span(NOW - 600, NOW - 31), Reason.STALE_METRICS, "the latest sample of out is 31 s old"),
+        (_span(NOW - 579, NOW), Reason.WINDOW_FILLING, "the samples of out lack the first 21 s of 10 min"),
+        (_span(NOW - 600, NOW, samples=45), Reason.PARTIAL_METRICS, "too many samples of out are missing"),
+    ],
+)
+def test_one_vertex_holds_the_job_up(out: Span | None, reason: Reason, message: str) -> None:
+    """What lacks is told with the vertex that lacks it."""
+    assert _readiness({"in": FULL, **({"out": out} if out else {})}) == NotReady(reason=reason, message=message)
+
+
+@pytest.mark.parametrize("out", [_span(NOW - 600, NOW - 30), _span(NOW - 580, NOW), _span(NOW - 600, NOW, samples=46)])
+def test_a_little_late_is_good_enough(out: Span) -> None:
+    """Late answers, a late begin and a few lost samples are tolerated up to their limits."""
+    assert _readiness({"in": FULL, "out": out}) is None
+
+
+def test_no_samples_at_all() -> None:
+    """That nothing is there is another thing than that something is missing."""
+    answer = _readiness({})
+
+    assert answer is not None
+    assert answer.reason is Reason.NO_SAMPLES
+
+
+def test_a_finished_vertex_needs_no_samples() -> None:
+    """It will never have any again."""
+    vertices = tuple(replace(v, finished=v.name == "out") for v in TOPOLOGY.vertices)
+    finished = sample(replace(TOPOLOGY, vertices=vertices))
+
+    assert readiness(finished, OPTIONS, spans={VertexId("in"): FULL}, pace=PACE, now=at(NOW)) is None
+
+
+@pytest.mark.parametrize(("first", "covered"), [(NOW - 700, 1.0), (NOW - 300, 0.5), (NOW, 0.0)])
+def test_coverage_is_what_all_vertices_span(first: int, covered: float) -> None:
+    """The vertex that came last counts, and more than the window is not more."""
+    spans = {VertexId("in"): FULL, VertexId("out"): _span(first, NOW)}
+
+    assert coverage(spans, WINDOW, at(NOW)) == covered
+    assert coverage({}, WINDOW, at(NOW)) == 0
+
+
+def test_epochs_are_joined() -> None:
+    """Two epochs of a vertex span what both do."""
+    assert _span(0, 10).joined(_span(20, 40)) == _span(0, 40)

@@ -1,0 +1,113 @@
+"""Changing parallelism through the resource requirements."""
+
+from __future__ import annotations
+
+import pytest
+
+from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.realizer import ResourceRequirementsRealizer
+from headgate.errors import NotFoundError, RefusedError, UnreachableError
+from headgate.model.decision import ConfigChanges
+from headgate.model.identity import VertexId
+from headgate.ports import JobContext
+from headgate.testing.fake_flink import FakeFlink
+from headgate.testing.fake_job import FakeJob
+from headgate.testing.faults import Fault, FaultKind
+from headgate.testing.watch import FlinkWatch
+
+WORK = VertexId("w" * 32)
+
+
+@pytest.fixture
+def realizer(client: FlinkClient) -> ResourceRequirementsRealizer:
+    """Give the realizer of the fake cluster."""
+    return ResourceRequirementsRealizer({"fake": client})
+
+
+@pytest.fixture
+def context(watch: FlinkWatch) -> JobContext:
+    """Give the job."""
+    return watch.context
+
+
+async def test_all_vertices_go_into_one_request(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink, job: FakeJob
+) -> None:
+    """The one that is named gets its new upper bound, the others keep theirs."""
+    assert await realizer.realize_parallelism_overrides(context, {WORK: 5})
+    sent = server.requests[-1]
+    assert sent.method == "PUT"
+    assert sent.body == {
+        vertex.id: {"parallelism": {"lowerBound": 1, "upperBound": 5 if vertex.id == WORK else 1}}
+        for vertex in job.vertices
+    }
+    server.advance(1)
+    job.advance_to(server.now_ms)
+    assert job["work"].parallelism == 5
+
+
+async def test_asking_again_sends_nothing(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink, job: FakeJob
+) -> None:
+    """Also while the job still runs at its old parallelism."""
+    job.rescale_delay_s = 60
+    assert await realizer.realize_parallelism_overrides(context, {WORK: 5})
+    assert not await realizer.realize_parallelism_overrides(context, {WORK: 5})
+    assert job["work"].parallelism == 2
+    assert server.asked("resource-requirements", "PUT") == 1
+
+
+async def test_a_lower_bound_is_kept_unless_it_would_be_above_the_upper(
+    realizer: ResourceRequirementsRealizer, context: JobContext, job: FakeJob
+) -> None:
+    """Somebody may have set it on purpose; it only ever comes down."""
+    job["work"].lower_bound = 2
+    await realizer.realize_parallelism_overrides(context, {WORK: 4})
+    assert (job["work"].lower_bound, job["work"].upper_bound) == (2, 4)
+    await realizer.realize_parallelism_overrides(context, {WORK: 1})
+    assert (job["work"].lower_bound, job["work"].upper_bound) == (1, 1)
+
+
+async def test_vertices_that_the_job_does_not_have_are_ignored(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink
+) -> None:
+    """A decision may be older than the graph."""
+    assert not await realizer.realize_parallelism_overrides(context, {VertexId("gone"): 5})
+    assert server.asked("resource-requirements", "PUT") == 0
+
+
+async def test_what_flink_refuses_is_refused(
+    realizer: ResourceRequirementsRealizer, context: JobContext, job: FakeJob
+) -> None:
+    """Above the maximum parallelism, or with a scheduler that cannot: waiting does not help."""
+    with pytest.raises(RefusedError, match="exceeds its maximum parallelism 128"):
+        await realizer.realize_parallelism_overrides(context, {WORK: 500})
+    job.scheduler = "Default"
+    with pytest.raises(RefusedError, match="DefaultScheduler does not support"):
+        await realizer.realize_parallelism_overrides(context, {WORK: 5})
+
+
+async def test_a_job_that_is_gone(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink
+) -> None:
+    """It is reported as such, so that its state can be closed."""
+    server.vanish(context.job_id)
+    with pytest.raises(NotFoundError, match="not found"):
+        await realizer.realize_parallelism_overrides(context, {WORK: 5})
+
+
+async def test_a_change_is_never_sent_twice_by_itself(
+    hasty: FlinkClient, context: JobContext, server: FakeFlink
+) -> None:
+    """Without an answer it is not known what Flink did; the next cycle looks."""
+    realizer = ResourceRequirementsRealizer({"fake": hasty})
+    server.plant(Fault(method="PUT", kind=FaultKind.HANG))
+    with pytest.raises(UnreachableError, match=r"PUT .*was not answered"):
+        await realizer.realize_parallelism_overrides(context, {WORK: 5})
+    assert server.asked("resource-requirements", "PUT") == 1
+
+
+async def test_configuration_cannot_change(realizer: ResourceRequirementsRealizer, context: JobContext) -> None:
+    """The refusal names what was wanted."""
+    with pytest.raises(RefusedError, match=r"taskmanager\.memory"):
+        await realizer.realize_config_overrides(context, ConfigChanges(overrides={"taskmanager.memory": "1g"}))
