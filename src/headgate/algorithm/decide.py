@@ -39,14 +39,7 @@ def decide(
 ) -> Decision:
     """Decide for one job: the same arguments give the same decision, id included."""
     if isinstance(evaluated, NotReady):
-        return Decision(
-            id=decision_id(sample.job, now, {}),
-            job=sample.job,
-            at=now,
-            outcome=Outcome.NOT_READY,
-            reason=evaluated.reason,
-            message=evaluated.message,
-        )
+        return not_ready(sample.job, evaluated, now)
     proposals = propose(sample.topology, evaluated, options)
     outcome, reason, message = verdict(proposals, evaluated, options)
     return Decision(
@@ -59,6 +52,18 @@ def decide(
         fingerprint=sample.topology.fingerprint,
         proposals=proposals,
         evaluated=evaluated,
+    )
+
+
+def not_ready(job: JobKey, why: NotReady, now: datetime) -> Decision:
+    """Decide nothing, for a reason."""
+    return Decision(
+        id=decision_id(job, now, {}),
+        job=job,
+        at=now,
+        outcome=Outcome.NOT_READY,
+        reason=why.reason,
+        message=why.message,
     )
 
 

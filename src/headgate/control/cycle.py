@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from headgate.algorithm.decide import decide
+from headgate.algorithm.decide import decide, not_ready
 from headgate.control import reports
 from headgate.control.actuation import Actuator
 from headgate.control.intents import rejection_of, settle
 from headgate.control.observation import Observation
 from headgate.control.outbox import Outbox
-from headgate.control.outcomes import candidate, in_flight, left_alone, unevaluated, without_change
+from headgate.control.outcomes import candidate, in_flight, unevaluated, without_change
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey
@@ -66,24 +66,24 @@ class Cycle:
         except NotFoundError as error:
             # no event: the collector tells of jobs that vanish, and of an intent that stays open its deadline
             why = NotReady(reason=Reason.JOB_NOT_RUNNING, message=f"the job is gone: {error}")
-            return left_alone(seen.ctx.key, now, why)
+            return not_ready(seen.ctx.key, why, now)
         except Exception as error:  # noqa: BLE001 - one job's failure is that job's event, whatever it is
             interval = seen.ctx.options.scaling_event_interval
             self.events.handle(reports.job_error(seen.ctx.key, error, now, interval))
             why = NotReady(reason=Reason.CYCLE_FAILED, message=f"this cycle failed: {error}")
-            return left_alone(seen.ctx.key, now, why)
+            return not_ready(seen.ctx.key, why, now)
 
     async def _decide(self, seen: Observation, answer: Answer, now: datetime) -> Decision:
         ctx, sample = seen.ctx, seen.sample
         held = await self.outbox.open(ctx.key)
         if sample is None or seen.problem is not None:
-            return left_alone(ctx.key, now, seen.problem or unevaluated(seen))
+            return not_ready(ctx.key, seen.problem or unevaluated(seen), now)
         settlement = settle(sample, held.state, ctx.options, now)
         held = await self.outbox.save(ctx.key, held, settlement.state)
         if settlement.request:
             held = await self.actuator.request(ctx, held, now)
         if settlement.in_flight and held.state.intent:
-            return left_alone(ctx.key, now, in_flight(held.state.intent, now))
+            return not_ready(ctx.key, in_flight(held.state.intent, now), now)
         decision = decide(sample, answer, ctx.options, now)
         if decision.outcome is not Outcome.RESCALE:
             return decision

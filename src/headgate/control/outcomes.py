@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from headgate.algorithm.decide import decision_id
 from headgate.control.observation import Observation
 from headgate.model.decision import Decision, Outcome
-from headgate.model.identity import JobKey
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.state import Intent
@@ -29,18 +27,6 @@ def unevaluated(seen: Observation) -> NotReady:
     if not seen.ctx.options.enabled:
         return NotReady(reason=Reason.DISABLED, message="job.autoscaler.enabled is false")
     return NotReady(reason=Reason.NO_SAMPLES, message="no sample was taken yet")
-
-
-def left_alone(job: JobKey, now: datetime, why: NotReady) -> Decision:
-    """Decide nothing, for a reason."""
-    return Decision(
-        id=decision_id(job, now, {}),
-        job=job,
-        at=now,
-        outcome=Outcome.NOT_READY,
-        reason=why.reason,
-        message=why.message,
-    )
 
 
 def in_flight(intent: Intent, now: datetime) -> NotReady:

@@ -1,0 +1,99 @@
+"""Builds the Spark session, in this one place: loopback only, quiet, small shuffles, UTC."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException, PythonException
+from pyspark.sql import SparkSession
+
+from headgate.errors import UnreachableError
+
+_Setting = bool | float | int | str | None
+
+_LOOPBACK = "127.0.0.1"
+_LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+
+
+def open_session(
+    master: str = "local[*]", *, java_home: Path | None = None, shuffle_partitions: int | None = None
+) -> SparkSession:
+    """
+    Start Spark, or give the session that this process has already.
+
+    It sets the environment variables that the JVM and the Python workers start with.
+
+    Args:
+        master: any Spark master.
+        java_home: a Java 17 or newer; None leaves `JAVA_HOME` and the path to decide.
+        shuffle_partitions: parts of a shuffle; None: 2 for a local master, else Spark's own default. Each costs some
+            milliseconds a cycle, whether it holds anything or not.
+
+    Raises:
+        UnreachableError: Java did not start, or the master did not answer.
+    """
+    local = master.startswith("local")
+    _set_environment(java_home, local=local)
+    settings = _settings(local=local, shuffle_partitions=shuffle_partitions)
+    with reported(f"Spark at {master} cannot be started (it needs Java 17 or newer)"):
+        return _builder(master, settings).getOrCreate()
+
+
+@contextmanager
+def reported(what: str) -> Iterator[None]:
+    """Turn whatever Spark raises into an `UnreachableError` of one line that begins with what could not be done."""
+    try:
+        yield
+    except (Py4JError, PySparkException, OSError) as error:
+        message = f"{what}: {_essence(error)}"
+        raise UnreachableError(message) from error
+
+
+def _essence(error: Exception) -> str:
+    """Give the line of a Spark error that says something; the last one of a Python worker's traceback."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("JVM stacktrace")]
+    if not lines:
+        return type(error).__name__
+    return lines[-1] if isinstance(error, PythonException) else lines[0]
+
+
+def _builder(master: str, settings: dict[str, _Setting]) -> SparkSession.Builder:
+    builder: SparkSession.Builder = SparkSession.builder
+    return builder.master(master).appName("headgate").config(map=settings)
+
+
+def _set_environment(java_home: Path | None, *, local: bool) -> None:
+    # Workers must be this very interpreter: `python3` of the path knows nothing of our packages.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    if local:
+        os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+    if java_home is not None:
+        os.environ["JAVA_HOME"] = str(java_home)
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+
+
+def _settings(*, local: bool, shuffle_partitions: int | None) -> dict[str, _Setting]:
+    partitions = 2 if shuffle_partitions is None and local else shuffle_partitions
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}",
+        "spark.sql.session.timeZone": "UTC",
+        # A tick's file is small, its opening is cheap here: let the rows decide how the files are split.
+        "spark.sql.files.openCostInBytes": str(64 * 1024),
+        # The window's files are named one by one; listing them must not become a Spark job of its own.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+        # Looking up the caller of each of a hundred column functions costs more than the rest of the driver's work.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
+        # Windows reduce to few rows whatever the load: planning anew between the stages finds nothing and takes time.
+        "spark.sql.adaptive.enabled": "false",
+        **({"spark.sql.shuffle.partitions": str(partitions)} if partitions else {}),
+        **({"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK} if local else {}),
+    }

@@ -1,0 +1,89 @@
+"""
+Where everything in the log stands: `<root>/<table>/hour=2026-11-21T09/<tick>-<shard>.parquet`.
+
+Names are deterministic, so that a retry overwrites itself, and tell their tick, so that a window is found by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from headgate.samplelog import files
+
+_HOUR = "%Y-%m-%dT%H"
+_HOUR_PREFIX = "hour="
+_TICK = re.compile(r"(?P<tick>\d{13})-(?P<shard>[a-z0-9]+)\.parquet")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hour:
+    """One hour of one table: the unit that is closed, compacted and expires."""
+
+    begin: datetime
+    folder: Path
+
+    @property
+    def end(self) -> datetime:
+        """The first instant that no longer belongs to it."""
+        return self.begin + timedelta(hours=1)
+
+    @property
+    def manifest(self) -> Path:
+        """Where its manifest stands once it has been compacted."""
+        return self.folder / "manifest.json"
+
+    def generation(self, number: int) -> Path:
+        """Where a compaction of the hour stands; numbers begin at 1."""
+        return self.folder / f"generation-{number:06}.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths below one root."""
+
+    root: Path
+
+    @property
+    def upkeep_lock(self) -> Path:
+        """Held by whoever compacts or expires."""
+        return self.root / f"{files.HIDDEN}upkeep.lock"
+
+    def hour(self, table: str, at: datetime) -> Hour:
+        """Give the hour of a table that an instant belongs to."""
+        begin = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        return Hour(begin, self.root / table / f"{_HOUR_PREFIX}{begin:{_HOUR}}")
+
+    def hours(self, table: str) -> list[Hour]:
+        """List the hours that a table holds, oldest first."""
+        return list(self._hours(self.root / table))
+
+    def tick_file(self, table: str, at: datetime, shard: str) -> Path:
+        """Name the file of one tick, written by one shard."""
+        return self.hour(table, at).folder / f"{epoch_ms(at):013}-{shard}.parquet"
+
+    @staticmethod
+    def _hours(folder: Path) -> Iterator[Hour]:
+        for name in files.names(folder):
+            text = name.removeprefix(_HOUR_PREFIX)
+            if text != name:
+                yield Hour(datetime.strptime(text, _HOUR).replace(tzinfo=UTC), folder / name)
+
+
+def tick_of(name: str) -> int | None:
+    """Read the tick from a tick file's name, epoch milliseconds; None for every other name."""
+    match = _TICK.fullmatch(name)
+    return int(match["tick"]) if match else None
+
+
+def epoch_ms(at: datetime) -> int:
+    """Give an instant as whole epoch milliseconds; exact, unlike a float timestamp times 1000."""
+    return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+def instant(at_ms: int) -> datetime:
+    """Give epoch milliseconds as an instant."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at_ms)

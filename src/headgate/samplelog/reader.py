@@ -1,0 +1,127 @@
+"""
+Reads the samples log: the files of a window for Spark, and small answers for people without it.
+
+A window is read as it stood at one instant; a file that was compacted away while we read makes us list anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headgate.model.decision import Decision
+from headgate.model.identity import JobKey
+from headgate.model.tables import TABLES
+from headgate.model.topology import Topology
+from headgate.samplelog import parquet
+from headgate.samplelog.layout import Hour, Layout, epoch_ms, tick_of
+from headgate.samplelog.manifest import Snapshot
+from headgate.samplelog.rows import read_decision, read_topology
+
+T = TypeVar("T")
+
+_ATTEMPTS = 5
+
+
+class LogReader:
+    """
+    Reads one log. Holds nothing open; safe to use from one thread at a time.
+
+    Every method raises `UnreachableError` when the log cannot be read and `PermanentError` when a newer Headgate wrote
+    it. A log or a job that does not exist reads as empty.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """Read below `root`."""
+        self._layout = Layout(root)
+        self._checked: frozenset[Path] = frozenset()
+
+    def files(self, table: str, since: datetime, until: datetime) -> tuple[Path, ...]:
+        """
+        List the files that together hold each row of `[since, until]` exactly once, and few others.
+
+        They stay readable for the compaction's grace period at least.
+        """
+        return self._patiently(lambda: self._checked_files(table, since, until))
+
+    def read(self, table: str, since: datetime, until: datetime, *, job: JobKey | None = None) -> pa.Table:
+        """Read the rows of `[since, until]`, of one job or of all, in no particular order."""
+        at = pc.field("at_ms")
+        where = (at >= epoch_ms(since)) & (at <= epoch_ms(until))
+        if job is not None:
+            where &= pc.field("job") == str(job)
+        return self._patiently(lambda: _read_all(self._window(self._layout.hours(table), since, until), table, where))
+
+    def decisions(self, job: JobKey, since: datetime, until: datetime) -> tuple[Decision, ...]:
+        """Give a job's decisions of `[since, until]`, oldest first."""
+        rows = self.read("decisions", since, until, job=job).sort_by("at_ms")
+        return tuple(read_decision(detail) for detail in rows["detail"].to_pylist())
+
+    def latest_decision(self, job: JobKey) -> Decision | None:
+        """Give a job's latest decision; None when there is none in the log."""
+        rows = self._latest("decisions", job)
+        return read_decision(rows["detail"][0].as_py()) if rows.num_rows else None
+
+    def latest_topology(self, job: JobKey) -> Topology | None:
+        """Give a job's graph as it was last seen; None when the log does not know the job."""
+        rows = self._latest("vertices", job)
+        return read_topology(rows.to_pylist()) if rows.num_rows else None
+
+    def jobs(self, since: datetime, until: datetime) -> tuple[JobKey, ...]:
+        """List the jobs that had a decision in `[since, until]`, by name."""
+        names = self.read("decisions", since, until)["job"].unique().to_pylist()
+        return tuple(sorted(JobKey.parse(name) for name in names))
+
+    def _latest(self, table: str, job: JobKey) -> pa.Table:
+        """Give a job's rows of its latest instant, looking no further back than needed."""
+        return self._patiently(lambda: self._find_latest(table, pc.field("job") == str(job)))
+
+    def _find_latest(self, table: str, where: pc.Expression) -> pa.Table:
+        for hour in reversed(self._layout.hours(table)):
+            snapshot = Snapshot.take(hour)
+            for path in (*reversed(snapshot.ticks), *snapshot.compacted):
+                rows = parquet.read(path, TABLES[table], where)
+                if rows.num_rows:
+                    return rows.filter(pc.field("at_ms") == pc.max(rows["at_ms"]))
+        return TABLES[table].empty_table()
+
+    def _checked_files(self, table: str, since: datetime, until: datetime) -> tuple[Path, ...]:
+        listed = tuple(self._window(self._layout.hours(table), since, until))
+        for path in listed:
+            if path not in self._checked:
+                parquet.check_version(path)
+        self._checked = frozenset(listed)
+        return listed
+
+    @staticmethod
+    def _window(hours: Iterable[Hour], since: datetime, until: datetime) -> Iterator[Path]:
+        first, last = epoch_ms(since), epoch_ms(until)
+        for hour in hours:
+            if hour.end > since and hour.begin <= until:
+                snapshot = Snapshot.take(hour)
+                yield from snapshot.compacted
+                yield from (path for path in snapshot.ticks if first <= (tick_of(path.name) or 0) <= last)
+
+    def _patiently(self, read: Callable[[], T]) -> T:
+        with parquet.reported(f"the samples log at {self._layout.root} cannot be read"):
+            return _again_if_gone(read, _ATTEMPTS)
+
+
+def _again_if_gone(read: Callable[[], T], attempts: int) -> T:
+    """List and read anew when a file was compacted away between the two."""
+    try:
+        return read()
+    except FileNotFoundError:
+        if attempts == 1:
+            raise
+        return _again_if_gone(read, attempts - 1)
+
+
+def _read_all(paths: Iterable[Path], table: str, where: pc.Expression) -> pa.Table:
+    schema = TABLES[table]
+    return pa.concat_tables([schema.empty_table(), *(parquet.read(path, schema, where) for path in paths)])

@@ -1,0 +1,156 @@
+"""
+Values as rows of the log's tables and back: samples in whole thousandths, decisions as JSON.
+
+Nothing here reads or writes a file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pydantic import TypeAdapter
+
+from headgate.model.decision import Decision
+from headgate.model.identity import VertexId
+from headgate.model.samples import JobSample, Measure, MeasureKind, VertexSample
+from headgate.model.tables import DECISIONS, JOBS, SAMPLES, SUBUNIT, VERTICES
+from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
+from headgate.samplelog.layout import epoch_ms
+
+Row = Mapping[str, Any]
+
+_LARGEST = {MeasureKind.COUNTER: 2**63, MeasureKind.GAUGE: 2**47}
+"""Bounds of what is stored, in thousandths: a window sums gauges, and 65,000 of them must not overflow 64 bits."""
+
+_DECISION = TypeAdapter(Decision)
+
+
+def sample_table(samples: Iterable[JobSample]) -> pa.Table:
+    """Give the `samples` rows of one tick; a vertex that was not measured has none."""
+    return _table(SAMPLES, (row for sample in samples for row in _sample_rows(sample)))
+
+
+def job_table(samples: Iterable[JobSample]) -> pa.Table:
+    """Give the `jobs` rows of one tick."""
+    return _table(JOBS, map(_job_row, samples))
+
+
+def vertex_table(samples: Iterable[JobSample]) -> pa.Table:
+    """Give the `vertices` rows of one tick: the topology of each of these jobs."""
+    return _table(VERTICES, (row for sample in samples for row in _vertex_rows(sample)))
+
+
+def decision_table(decisions: Iterable[Decision]) -> pa.Table:
+    """Give one `decisions` row a decision."""
+    return _table(DECISIONS, map(_decision_row, decisions))
+
+
+def read_decision(detail: str) -> Decision:
+    """Read a decision back from its row's `detail`."""
+    return _DECISION.validate_json(detail)
+
+
+def read_topology(rows: Sequence[Row]) -> Topology:
+    """Put a topology together from its `vertices` rows."""
+    ordered = sorted(rows, key=lambda row: row["position"])
+    return Topology(
+        vertices=tuple(_read_vertex(row) for row in ordered),
+        edges=tuple(edge for row in ordered for edge in _read_edges(row)),
+    )
+
+
+def _table(schema: pa.Schema, rows: Iterable[Row]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=schema)
+
+
+def _sample_rows(sample: JobSample) -> Iterator[Row]:
+    measured = ((v, sample.vertices[v.id]) for v in sample.topology.vertices if v.id in sample.vertices)
+    for vertex, values in measured:
+        yield {
+            "job": str(sample.job),
+            "vertex": vertex.id,
+            "at_ms": epoch_ms(sample.at),
+            "measured_ms": epoch_ms(values.measured_at),
+            "epoch": values.epoch,
+            "parallelism": vertex.parallelism,
+            "infinite": _infinite(values),
+            **{measure.column: _stored(measure, value) for measure, value in values.values.items()},
+        }
+
+
+def _infinite(sample: VertexSample) -> int:
+    return sum(measure.bit for measure, value in sample.values.items() if value == math.inf)
+
+
+def _stored(measure: Measure, value: float) -> int | None:
+    if not math.isfinite(value):
+        return None
+    stored = round(value * SUBUNIT)
+    return stored if abs(stored) < _LARGEST[measure.kind] else None
+
+
+def _job_row(sample: JobSample) -> Row:
+    return {
+        "job": str(sample.job),
+        "at_ms": epoch_ms(sample.at),
+        "job_id": sample.job_id,
+        "running_since_ms": epoch_ms(sample.running_since),
+        "fingerprint": sample.topology.fingerprint,
+        "slots_total": sample.slots_total,
+        "slots_free": sample.slots_free,
+    }
+
+
+def _vertex_rows(sample: JobSample) -> Iterator[Row]:
+    for position, vertex in enumerate(sample.topology.vertices):
+        inputs = sample.topology.inputs[vertex.id]
+        yield {
+            "job": str(sample.job),
+            "at_ms": epoch_ms(sample.at),
+            "position": position,
+            "vertex": vertex.id,
+            "name": vertex.name,
+            "parallelism": vertex.parallelism,
+            "max_parallelism": vertex.max_parallelism,
+            "partitions": vertex.partitions,
+            "finished": vertex.finished,
+            "inputs": [edge.source for edge in inputs],
+            "ship_strategies": [edge.ship_strategy.value for edge in inputs],
+        }
+
+
+def _read_vertex(row: Row) -> Vertex:
+    return Vertex(
+        id=VertexId(row["vertex"]),
+        name=row["name"],
+        parallelism=row["parallelism"],
+        max_parallelism=row["max_parallelism"],
+        partitions=row["partitions"],
+        finished=row["finished"],
+    )
+
+
+def _read_edges(row: Row) -> Iterator[Edge]:
+    for source, strategy in zip(row["inputs"], row["ship_strategies"], strict=True):
+        yield Edge(source=VertexId(source), target=VertexId(row["vertex"]), ship_strategy=ShipStrategy.of(strategy))
+
+
+def _decision_row(decision: Decision) -> Row:
+    return {
+        "job": str(decision.job),
+        "at_ms": epoch_ms(decision.at),
+        "id": decision.id,
+        "outcome": decision.outcome.value,
+        "reason": decision.reason.value,
+        "detail": decision_json(decision),
+    }
+
+
+def decision_json(decision: Decision) -> str:
+    """Give the whole decision as JSON, readable by `read_decision`."""
+    # Not `dump_json`: it writes an infinite rate as null, which would not come back.
+    return json.dumps(_DECISION.dump_python(decision, mode="json"))

@@ -1,0 +1,18 @@
+"""One Spark session for all tests that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from headgate.pipeline.session import open_session
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Give a session on two local cores."""
+    session = open_session("local[2]")
+    yield session
+    session.stop()
