@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 
@@ -16,11 +17,33 @@ from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.engines.flink.local.loopback import call_json
 from headgate.engines.flink.local.preparation import find_runtime
 from headgate.engines.flink.local.runtime import FlinkRuntime
+from headgate.engines.flink.local.settings import LAB
+from headgate.errors import RefusedError
+from headgate.testing.process import HeadgateProcess
 
 RUNNING_LIMIT = timedelta(seconds=30)
 
+SHORT_WINDOWS: Mapping[str, object] = {
+    "mode": "act",
+    "pipeline": "in-process",
+    "collect.interval": "1 s",
+    "decide.interval": "2 s",
+    "job.autoscaler.metrics.window": "12 s",
+    "job.autoscaler.stabilization.interval": "4 s",
+    "job.autoscaler.restart.time": "5 s",
+    "job.autoscaler.utilization.target": 0.7,
+    "job.autoscaler.utilization.max": 0.78,
+    "job.autoscaler.utilization.min": 0.62,
+    "job.autoscaler.metrics.busy-time.aggregator": "AVG",
+    # Down in one step, not by at most 60 %.
+    "job.autoscaler.scale-down.max-factor": 1,
+}
+
 RunJob = Callable[[LoadJobSpec, int], str]
 """Submits a job with this parallelism everywhere, waits until all of it runs, returns its id."""
+
+RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
+"""Starts the service on the module's cluster, called `lab`, to act with short windows; given options win."""
 
 
 @pytest.fixture(scope="session")
@@ -36,9 +59,13 @@ def jar(runtime: FlinkRuntime) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cluster(runtime: FlinkRuntime) -> Iterator[LocalCluster]:
-    """Run two TaskManagers with two slots each, on the lab settings, for all tests of a module."""
-    with LocalCluster(runtime=runtime) as running:
+def cluster(runtime: FlinkRuntime, request: pytest.FixtureRequest) -> Iterator[LocalCluster]:
+    """
+    Run two TaskManagers with four slots each for all tests of a module in a row that want the same settings.
+
+    Those of the lab, unless a test is parametrised, indirectly, with others.
+    """
+    with LocalCluster(runtime=runtime, slots=4, settings=getattr(request, "param", LAB)) as running:
         yield running
 
 
@@ -62,10 +89,23 @@ def run_job(cluster: LocalCluster, jar: Path) -> Iterator[RunJob]:
         yield run
 
 
+@pytest.fixture
+def run_headgate(cluster: LocalCluster, tmp_path: Path) -> Iterator[RunHeadgate]:
+    """Run the service as a process of its own until the test ends."""
+    with ExitStack() as stopping:
+
+        def run(options: Mapping[str, object]) -> HeadgateProcess:
+            own = {"clusters": [{"name": "lab", "url": cluster.url}], **SHORT_WINDOWS, **options}
+            return stopping.enter_context(HeadgateProcess(own, tmp_path))
+
+        yield run
+
+
 def _cancel(url: str, job_id: str) -> None:
     """Wait for the end too, so that the next job finds the slots free."""
-    cancel_job(url, job_id)
-    _await_state(url, job_id, "CANCELED")
+    with suppress(HTTPError, RefusedError):  # the test has ended the job itself, or the JobManager that knew it
+        cancel_job(url, job_id)
+        _await_state(url, job_id, "CANCELED")
 
 
 def _await_state(url: str, job_id: str, state: str) -> None:

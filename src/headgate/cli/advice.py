@@ -15,7 +15,7 @@ from headgate.options.units import format_duration
 _SURE = timedelta(minutes=15)
 """The reference autoscaler's window: what it takes to be as sure as it is."""
 
-_UNKNOWN = "?"
+_UNKNOWN = "-"
 
 
 def show(decisions: Sequence[Decision], seen: timedelta) -> None:

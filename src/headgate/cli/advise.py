@@ -15,8 +15,9 @@ from headgate import wiring
 from headgate.cli import console
 from headgate.cli.advice import show
 from headgate.control.runner import Runner
+from headgate.errors import UnreachableError
 from headgate.model.decision import Decision
-from headgate.model.events import Event, EventType
+from headgate.model.events import Event, EventReason, EventType
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import ClusterOptions, Mode, Pipeline, ServiceOptions
 from headgate.options.units import parse_duration
@@ -64,8 +65,12 @@ def _options(url: str, duration: timedelta, target: float) -> ServiceOptions:
 
 
 async def _look(options: ServiceOptions, duration: timedelta) -> Sequence[Decision]:
-    async with wiring.service(options, events=_Complaints(), decisions=_Nowhere()) as runner:
+    complaints = _Complaints()
+    async with wiring.service(options, events=complaints, decisions=_Nowhere()) as runner:
         await _observe(runner, datetime.now(UTC) + duration)
+        if complaints.unreachable:
+            message = f"no advice: cluster {', '.join(sorted(complaints.unreachable))} does not answer"
+            raise UnreachableError(message)
         return await runner.cycle.run(runner.latest, datetime.now(UTC))
 
 
@@ -82,10 +87,23 @@ async def _observe(runner: Runner, until: datetime) -> None:
 
 
 class _Complaints:
-    """Shows warnings only: a look at a cluster has no log."""
+    """
+    Shows warnings only: a look at a cluster has no log.
+
+    Attributes:
+        unreachable: the clusters that do not answer now.
+    """
+
+    def __init__(self) -> None:
+        """Begin without complaints."""
+        self.unreachable: set[str] = set()
 
     def handle(self, event: Event, /) -> None:
         """Print a warning to standard error."""
+        if event.reason is EventReason.CLUSTER_UNREACHABLE:
+            self.unreachable.add(str(event.subject))
+        if event.reason is EventReason.CLUSTER_REACHABLE:
+            self.unreachable.discard(str(event.subject))
         if event.type is EventType.WARNING:
             console.err.print(f"[yellow]{event.subject}:[/] {event.message}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from headgate.control import reports
 from headgate.control.intents import accepted, open_intent, refused
@@ -27,9 +27,18 @@ class Actuator:
     outbox: Outbox
     events: EventHandler
 
-    async def rescale(self, ctx: JobContext, sample: JobSample, held: VersionedState, decision: Decision) -> Decision:
+    async def rescale(
+        self, ctx: JobContext, sample: JobSample, held: VersionedState, decision: Decision, *, late: timedelta
+    ) -> Decision:
         """
         Carry out a decision, if the job still is what was decided on.
+
+        Args:
+            ctx: the job.
+            sample: what was decided on.
+            held: the job's state.
+            decision: what to do.
+            late: how long ago the decision's instant is: it was decided when the cycle began, evaluated since then.
 
         Raises:
             TransientError: the engine or the store did not answer before anything was asked for.
@@ -38,7 +47,7 @@ class Actuator:
         moved = difference(sample.topology, await self.collector.query_topology(ctx))
         if moved:
             return without_change(decision, Reason.TOPOLOGY_CHANGED, f"not done: {moved} since it was decided")
-        state = open_intent(held.state, decision, sample, ctx.options)
+        state = open_intent(held.state, decision, sample, ctx.options, late=late)
         held = await self.outbox.save(ctx.key, held, state)
         await self.request(ctx, held, decision.at)
         return decision

@@ -7,9 +7,10 @@ One `try` an effect: whatever fails for one job ends in that job's event and lea
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from headgate.algorithm.decide import decide, not_ready
 from headgate.control import reports
@@ -42,27 +43,27 @@ class Cycle:
 
     async def run(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
         """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
+        began = time.monotonic()
         answers = await self._evaluate([c for o in observations.values() if (c := candidate(o, now))], now)
+        late = timedelta(seconds=time.monotonic() - began)
         decisions = await asyncio.gather(
-            *(self._care_for(seen, answers.get(key), now) for key, seen in sorted(observations.items()))
+            *(self._care_for(seen, answers.get(key), now, late) for key, seen in sorted(observations.items()))
         )
         await self._keep(decisions, now)
         return tuple(decisions)
 
     async def _evaluate(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Answer]:
-        if not candidates:
-            return {}
+        # An empty fleet is evaluated too: Spark takes its seconds to start while there is nothing to wait for it.
         try:
             return await asyncio.to_thread(self.evaluator.evaluate, candidates, now)
         except HeadgateError as error:
-            interval = candidates[0].options.scaling_event_interval
-            self.events.handle(reports.fleet_error("jobs could not be evaluated", error, now, interval))
+            self._tell("jobs could not be evaluated", error, now)
             why = NotReady(reason=Reason.NO_SAMPLES, message=f"the evaluation failed: {error}")
             return {one.sample.job: why for one in candidates}
 
-    async def _care_for(self, seen: Observation, answer: Answer | None, now: datetime) -> Decision:
+    async def _care_for(self, seen: Observation, answer: Answer | None, now: datetime, late: timedelta) -> Decision:
         try:
-            return await self._decide(seen, answer or unevaluated(seen), now)
+            return await self._decide(seen, answer or unevaluated(seen), now, late)
         except NotFoundError as error:
             # no event: the collector tells of jobs that vanish, and of an intent that stays open its deadline
             why = NotReady(reason=Reason.JOB_NOT_RUNNING, message=f"the job is gone: {error}")
@@ -73,7 +74,7 @@ class Cycle:
             why = NotReady(reason=Reason.CYCLE_FAILED, message=f"this cycle failed: {error}")
             return not_ready(seen.ctx.key, why, now)
 
-    async def _decide(self, seen: Observation, answer: Answer, now: datetime) -> Decision:
+    async def _decide(self, seen: Observation, answer: Answer, now: datetime, late: timedelta) -> Decision:
         ctx, sample = seen.ctx, seen.sample
         held = await self.outbox.open(ctx.key)
         if sample is None or seen.problem is not None:
@@ -92,7 +93,8 @@ class Cycle:
             return without_change(decision, Reason.PARALLELISM_REJECTED, f"{rejection.why}, remembered")
         if self.mode is Mode.ADVISE or not ctx.options.scaling_enabled:
             return self._advise(decision, seen)
-        return await self.actuator.rescale(ctx, sample, held, replace(decision, acts=True, reason=Reason.RESCALED))
+        decision = replace(decision, acts=True, reason=Reason.RESCALED)
+        return await self.actuator.rescale(ctx, sample, held, decision, late=late)
 
     def _advise(self, decision: Decision, seen: Observation) -> Decision:
         advice = replace(decision, reason=Reason.ADVICE)
@@ -103,5 +105,7 @@ class Cycle:
         try:
             await asyncio.to_thread(self.decisions.append_decisions, decisions)
         except HeadgateError as error:
-            interval = reports.DEFAULT_INTERVAL
-            self.events.handle(reports.fleet_error("decisions could not be kept", error, now, interval))
+            self._tell("decisions could not be kept", error, now)
+
+    def _tell(self, what: str, error: HeadgateError, now: datetime) -> None:
+        self.events.handle(reports.fleet_error(what, error, now, reports.DEFAULT_INTERVAL))

@@ -36,8 +36,14 @@ def time_to_reach(settings: EngineSettings, restart_time: timedelta) -> timedelt
     return max(timedelta(seconds=waits) + restart_time, _LEAST_TIME_TO_REACH)
 
 
-def open_intent(state: JobState, decision: Decision, sample: JobSample, options: AutoscalerOptions) -> JobState:
-    """Give the state in which the decision is about to be made real, its report waiting to be sent."""
+def open_intent(
+    state: JobState, decision: Decision, sample: JobSample, options: AutoscalerOptions, *, late: timedelta
+) -> JobState:
+    """
+    Give the state in which the decision is about to be made real, its report waiting to be sent.
+
+    The engine is only asked `late` after the decision's own instant, and its time to obey begins then.
+    """
     intent = Intent(
         decision_id=decision.id,
         decided_at=decision.at,
@@ -45,7 +51,7 @@ def open_intent(state: JobState, decision: Decision, sample: JobSample, options:
         fingerprint=decision.fingerprint,
         before=sample.topology.parallelism,
         after=decision.targets,
-        deadline=decision.at + time_to_reach(sample.settings, options.restart_time),
+        deadline=decision.at + late + time_to_reach(sample.settings, options.restart_time),
     )
     report = reports.scaling_report(decision, options.scaling_event_interval)
     return replace(state, intent=intent, outbox=(*state.outbox, report))

@@ -18,7 +18,9 @@ import yaml
 from headgate.engines.flink.local.processes import Child, Children
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
+from headgate.model.state import JobState
 from headgate.samplelog.reader import LogReader
+from headgate.stores.opening import open_store
 
 Line = Mapping[str, Any]
 
@@ -50,7 +52,8 @@ class HeadgateProcess:
         """
         self.config = directory / "headgate.yaml"
         self.output = directory / "headgate.log"
-        places = {"log.path": str(directory / "samples"), "state-store": f"sqlite:///{directory / 'headgate.db'}"}
+        self._store = f"sqlite:///{directory / 'headgate.db'}"
+        places = {"log.path": str(directory / "samples"), "state-store": self._store}
         self.config.write_text(yaml.safe_dump({**places, **options}, sort_keys=False), encoding="utf-8")
         self._environment = {**os.environ, "SPARK_LOCAL_DIRS": str(directory), **environment}
         self._log = LogReader(directory / "samples")
@@ -97,6 +100,10 @@ class HeadgateProcess:
     def decisions(self, job: str, *, since: datetime) -> tuple[Decision, ...]:
         """Return what it decided for a job in every cycle since then, oldest first, by its log of samples."""
         return self._log.decisions(JobKey.parse(job), since, datetime.now(UTC))
+
+    def state(self, job: str) -> JobState:
+        """Return what it remembers of a job."""
+        return open_store(self._store).load(JobKey.parse(job)).state
 
     def until(self, reached: Callable[[], bool], *, limit: timedelta) -> None:
         """

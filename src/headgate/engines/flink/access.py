@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ class Access:
         """
         base = URL(resolve(options.url).rstrip("/"))
         headers = {name: Secret(resolve(value)) for name, value in options.headers.items()}
-        password = {Secret(text) for text in (base.password, base.raw_password) if text}
+        password = {Secret(text) for text in (base.password, base.raw_password, _basic(base)) if text}
         return cls(base, headers, _tls_of(options), options.token_file, frozenset({*headers.values(), *password}))
 
     def url(self, path: str) -> URL:
@@ -62,6 +63,11 @@ class Access:
 
     def _token(self) -> str:
         return resolve(f"${{file:{self.token_file}}}").strip()
+
+
+def _basic(base: URL) -> str:
+    """Give name and password as they are sent, in which form an answer may quote them; empty without a password."""
+    return b64encode(f"{base.user or ''}:{base.password}".encode()).decode() if base.password else ""
 
 
 def _tls_of(options: ClusterOptions) -> ssl.SSLContext | bool:
