@@ -10,7 +10,6 @@ import stamina.instrumentation
 import structlog
 
 from headgate import __version__
-from headgate.control.reports import presentable
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
 from headgate.options.service import Mode, ServiceOptions
@@ -87,7 +86,7 @@ class DecisionLog:
             job=str(decision.job),
             outcome=decision.outcome.value,
             reason=decision.reason.value,
-            message=presentable(decision),
+            message=decision.message,
             changes=changes,
             at=decision.at.isoformat(),
             acts=decision.acts,

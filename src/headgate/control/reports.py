@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from headgate.model.decision import Decision, Outcome
+from headgate.model.decision import Decision
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.state import Intent
@@ -27,7 +27,7 @@ def scaling_report(decision: Decision, interval: timedelta) -> Event:
         at=decision.at,
         type=EventType.NORMAL,
         reason=EventReason.SCALING_REPORT,
-        message=f"{header}: {changes}; {decision.message}",
+        message=f"{header}: {decision.message}",
         key=f"{decision.job}:{decision.id}" if decision.acts else f"{decision.job}:advice:{changes}",
         subject=decision.job,
         fields={"decision": decision.id, "acts": int(decision.acts)},
@@ -144,14 +144,6 @@ def parallelism_text(topology: Topology, wanted: Mapping[VertexId, int]) -> str:
         if vertex.id in wanted and vertex.parallelism != wanted[vertex.id]
     ]
     return ", ".join(apart)
-
-
-def presentable(decision: Decision) -> str:
-    """Give the one line a log shows of a decision."""
-    if decision.outcome is Outcome.RESCALE:
-        changes = ", ".join(f"{p.name} {p.current} -> {p.wanted}" for p in decision.changes.values())
-        return f"{changes} ({decision.message})"
-    return decision.message
 
 
 def _warning(job: JobKey, intent: Intent, now: datetime, message: str, *, step: str) -> Event:

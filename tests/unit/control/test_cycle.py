@@ -10,7 +10,7 @@ from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
 from headgate.options.service import Mode
-from headgate.testing.builders import ORDERS, chain, context, sample
+from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
 
 
@@ -130,6 +130,18 @@ async def test_a_decision_is_dropped_when_the_graph_moved_under_it(world: Scenar
 
     assert decisions[0].reason is Reason.TOPOLOGY_CHANGED
     assert "agg 2 of 1" in decisions[0].message
+    assert world.engine.requests == []
+
+
+async def test_a_job_that_is_gone_when_it_is_to_be_rescaled_is_no_event_of_the_cycle(world: Scenario) -> None:
+    """The collector, which misses it too, is who tells; the outcome says why nothing was done."""
+    await world.observer.observe(at(0))
+    world.engine.remove(ORDERS)
+
+    (decision,) = await world.cycle().run(world.observer.latest, at(0))
+
+    assert (decision.outcome, decision.reason) == (Outcome.NOT_READY, Reason.JOB_NOT_RUNNING)
+    assert world.events.reasons == [EventReason.JOB_APPEARED]
     assert world.engine.requests == []
 
 
