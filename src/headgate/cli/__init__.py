@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import stamina
 import typer
 
 from headgate import __version__
@@ -46,4 +47,6 @@ def options(
 
 def main() -> None:
     """Run the command line; the exit status is 0, 1 for a failure, 2 for a wrong call or configuration."""
+    # A call that is tried again is no news, least of all on standard output; one that fails for good is an event.
+    stamina.instrumentation.set_on_retry_hooks(())
     app()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ def demo(
     seed: Annotated[str, typer.Option(help="Number that fixes the workload, or `random`.")] = _RANDOM,
     *,
     dry_run: Annotated[bool, typer.Option(help="Headgate only advises: the judge must find it failing.")] = False,
+    phase_seconds: Annotated[float, typer.Option(help="Length of each of the three phases, at least 40.")] = 60,
     keep_logs: Annotated[Path | None, typer.Option(help="Directory that receives logs and data.")] = None,
 ) -> None:
     """
@@ -29,7 +31,7 @@ def demo(
     number = secrets.randbelow(1_000_000) if seed == _RANDOM else _number(seed)
     console.out.print(f"seed {number} (repeat this run with --seed {number})")
     with console.failures():
-        raise typer.Exit(play(number, dry_run=dry_run, keep_logs=keep_logs))
+        raise typer.Exit(play(number, dry_run=dry_run, phase=timedelta(seconds=phase_seconds), keep_logs=keep_logs))
 
 
 def _number(seed: str) -> int:

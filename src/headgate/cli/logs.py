@@ -19,7 +19,8 @@ _log = structlog.get_logger("headgate")
 
 
 def configure(*, json: bool) -> None:
-    """Log to standard output, as JSON lines or for people."""
+    """Log to standard output, as JSON lines or for people; what matters of a library's words is an event of ours."""
+    logging.getLogger().addHandler(logging.NullHandler())
     renderer: structlog.typing.Processor = (
         structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=sys.stdout.isatty())
     )
@@ -66,10 +67,14 @@ class DecisionLog:
 
     def __init__(self) -> None:
         """Begin knowing no job, so that the first cycle lists every one."""
+        self._ready = False
         self._said: dict[JobKey, tuple[object, ...]] = {}
 
     def __call__(self, decisions: Iterable[Decision]) -> None:
-        """Take the decisions of one cycle."""
+        """Take the decisions of one cycle; the first shows that everything has started, Spark included."""
+        if not self._ready:
+            self._ready = True
+            _log.info("ready")
         decided = {decision.job: decision for decision in decisions}
         for job, decision in decided.items():
             changes = {p.name: (p.current, p.wanted) for p in decision.changes.values()}

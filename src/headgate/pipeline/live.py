@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from headgate.model.identity import JobKey
+from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.model.samples import JobSample, VertexSample
 from headgate.model.tables import SAMPLES
+from headgate.model.topology import Topology, Vertex
 from headgate.model.windows import KEYS
+from headgate.options.autoscaler import AutoscalerOptions
 from headgate.pipeline.arrow import ANSWERS
 from headgate.pipeline.evaluation import answer, evaluate_batches, no_windows, read_answers
 from headgate.pipeline.plan import Plan
@@ -23,6 +26,7 @@ from headgate.pipeline.session import reported
 from headgate.pipeline.windows import reduce_windows, within_window
 from headgate.ports import Candidate
 from headgate.samplelog.reader import LogReader
+from headgate.samplelog.rows import sample_table
 
 
 class SparkEvaluator:
@@ -75,6 +79,29 @@ def evaluated(samples: DataFrame, plan: Plan) -> DataFrame:
         .sortWithinPartitions(*KEYS)
         .mapInArrow(partial(evaluate_batches, plan=plan), spark_schema(ANSWERS))
     )
+
+
+def warm_up(session: SparkSession) -> None:
+    """
+    Evaluate one vertex of a job that does not exist, for the classes and the code that this makes the JVM load.
+
+    Raises:
+        UnreachableError: Spark failed.
+    """
+    now = datetime(2000, 1, 1, tzinfo=UTC)
+    source = VertexId("source")
+    sample = JobSample(
+        job=JobKey("none", "none"),
+        at=now,
+        job_id="none",
+        running_since=now,
+        topology=Topology(vertices=(Vertex(id=source, name="source", parallelism=1, max_parallelism=1),)),
+        vertices={source: VertexSample(measured_at=now)},
+    )
+    candidate = Candidate(sample=sample, options=AutoscalerOptions(), window_from=now)
+    plan = Plan.of([candidate], now=now, collect_interval=timedelta(seconds=1))
+    with reported("Spark does not work"):
+        evaluated(session.createDataFrame(sample_table([sample])), plan).toArrow()
 
 
 def _address(file: Path) -> str:

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from headgate.errors import UnreachableError
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.pipeline.live import warm_up
 from headgate.ports import Candidate, FleetEvaluator
 
 
@@ -21,7 +22,8 @@ class RevivingEvaluator:
     """
     A `ports.FleetEvaluator` over a Spark session that it opens, replaces when it is dead, and closes.
 
-    Opening takes seconds and happens in the thread that evaluates, so that collecting need not wait for it.
+    Opening takes seconds and happens in the thread that evaluates, so that collecting need not wait for it. A session's
+    first query takes many times as long as any later one, so one over nothing comes before those that count.
     """
 
     def __init__(
@@ -60,12 +62,13 @@ class RevivingEvaluator:
 
     def _start(self) -> FleetEvaluator:
         self._session = self._open_session()
+        warm_up(self._session)
         self._evaluator = self._evaluator_over(self._session)
         return self._evaluator
 
     def _drop(self) -> None:
         session, self._session, self._evaluator = self._session, None, None
-        if session is not None:
+        if session is not None and is_alive(session):
             with suppress(Py4JError, OSError):
                 session.stop()
         # PySpark keeps a dead JVM's gateway for the life of the process and has no public way to let go of it.
