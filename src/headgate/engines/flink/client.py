@@ -7,6 +7,7 @@ It knows no endpoint. What an answer means is a function that the caller brings 
 from __future__ import annotations
 
 import asyncio
+import os
 import json
 from collections.abc import Callable
 from http import HTTPStatus
@@ -129,7 +130,7 @@ class FlinkClient:
                 content = await response.read()
         except (aiohttp.ClientError, OSError) as error:
             # not chained: a traceback would print the cause, whose text nobody has redacted
-            text = f"{call} failed: {str(error) or type(error).__name__}"
+            text = f"{call} failed: {_reason(error)}"
             raise RetriedError(access.redact(text)) from None
         except ValueError as error:
             raise UnreachableError(access.redact(f"{call} could not be sent: {error}")) from None
@@ -168,3 +169,10 @@ class FlinkClient:
 
     def _call(self, method: str, path: str) -> str:
         return f"cluster {self.cluster}: {method} {path.partition('?')[0]}"
+
+
+def _reason(error: Exception) -> str:
+    """Say why a request failed, shorter than the HTTP library does where nobody listens."""
+    if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno:
+        return f"no connection to {error.host}:{error.port} ({os.strerror(error.os_error.errno)})"
+    return str(error) or type(error).__name__
