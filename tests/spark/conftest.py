@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from headgate.engines.flink.local.java import find_java
 from headgate.pipeline.session import open_session
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Give a session on two local cores."""
-    session = open_session("local[2]")
+    session = open_session("local[2]", java_home=find_java().home)
     yield session
     session.stop()
