@@ -1,11 +1,18 @@
-"""What holds for every test: skipped tests are listed, and fail the run where everything should be there."""
+"""
+What holds for every test: skipped tests are listed, and fail the run where everything should be there.
+
+Hypothesis runs without a clock: on a busy machine a slow example is no fault of the code.
+"""
 
 from __future__ import annotations
 
 import os
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("headgate", deadline=None)
+settings.load_profile("headgate")
 pytest.register_assert_rewrite("headgate.testing.conformance")
 
 

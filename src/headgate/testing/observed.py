@@ -16,7 +16,7 @@ class ObservedJob:
     Attributes:
         name: of the job.
         history: each parallelism by operator, in order, and when it was first seen.
-        largest_lag: most records that waited in the source.
+        lag: records that waited in the source when it was last looked at.
     """
 
     def __init__(self, url: str, job_id: str, spec: LoadJobSpec) -> None:
@@ -24,7 +24,7 @@ class ObservedJob:
         self.name = spec.name
         self.job_id = job_id
         self.history: list[tuple[datetime, Mapping[str, int]]] = []
-        self.largest_lag = 0.0
+        self.lag = 0.0
         self._watcher = Watcher(url, job_id, spec)
 
     def look(self) -> None:
@@ -33,7 +33,7 @@ class ObservedJob:
         seen = self._watcher.look(now)
         if seen is None or not seen.running:
             return
-        self.largest_lag = max(self.largest_lag, seen.lag_records)
+        self.lag = seen.lag_records
         if not self.history or self.history[-1][1] != seen.parallelism:
             self.history.append((now, seen.parallelism))
 

@@ -26,7 +26,7 @@ Line = Mapping[str, Any]
 
 _STOP_PATIENCE = timedelta(seconds=20)
 """Spark takes its time."""
-_POLL_S = 0.1
+_POLL_S = 0.25
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 

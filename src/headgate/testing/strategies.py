@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from annotated_types import Gt
 from hypothesis import reject
 from hypothesis import strategies as st
 
@@ -103,9 +104,9 @@ def _made(group: type[OptionsT], values: Mapping[str, Any]) -> OptionsT:
 
 
 def _fitting(annotation: Any) -> st.SearchStrategy[Any]:
-    kind, _ = bare(annotation)
+    kind, constraints = bare(annotation)
     if kind is timedelta:
-        return _SPANS
+        return _SPANS.filter(lambda span: all(span > bound.gt for bound in constraints if isinstance(bound, Gt)))
     if kind == tuple[str, ...]:
         return _tuples(_NAMES, max_size=3)
     return st.from_type(annotation)

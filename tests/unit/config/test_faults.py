@@ -50,7 +50,7 @@ def test_all_faults_of_all_sections_and_sources_are_told_together(write: Write) 
         "headgate.yaml:4: clusters[1]: url is missing, expected text",
         "headgate.yaml:5: clusters[1].headers.X: found a list, expected text",
         "headgate.yaml:6: mode: found 'actt', expected one of advise, act",
-        f"headgate.yaml:8: job.autoscaler.metrics.window: found '30', expected a duration. {UNIT}",
+        f"headgate.yaml:8: job.autoscaler.metrics.window: found '30', expected a duration, above 0 s. {UNIT}",
         "headgate.yaml:10: job.autoscaler.vertex.min-parallelism: found '0', expected a whole number, at least 1",
         "headgate.yaml:11: job.autoscaler.restart.tme: unknown option. Hint: did you mean job.autoscaler.restart.time?",
         "headgate.yaml:12: log: found '/var/headgate', expected a section",

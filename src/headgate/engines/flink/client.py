@@ -7,8 +7,8 @@ It knows no endpoint. What an answer means is a function that the caller brings 
 from __future__ import annotations
 
 import asyncio
-import os
 import json
+import os
 from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
