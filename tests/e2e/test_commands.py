@@ -1,0 +1,152 @@
+"""The commands as a user types them: processes of their own against a fake Flink, judged by what they print."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from headgate.testing.fake_flink import FakeFlink
+from headgate.testing.fake_job import chain
+from headgate.testing.faults import Fault
+from headgate.testing.process import HeadgateProcess
+
+DECIDED = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+async def headgate(*arguments: str) -> Finished:
+    """Run a command to its end; the fake Flink goes on answering."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "headgate",
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return Finished(status=process.returncode, out=out.decode(), err=err.decode())
+
+
+@pytest.fixture
+async def flink() -> AsyncIterator[FakeFlink]:
+    """Serve a job whose vertices get 1,500 records/s, of which each subtask does 1,000."""
+    job = chain(job_id=f"{1:032x}", name="orders", vertices=3, rate=1_500)
+    async with FakeFlink([job], wall_clock=True) as server:
+        server.config["metrics.fetcher.update-interval"] = "500"
+        yield server
+
+
+def changes_asked(server: FakeFlink) -> list[str]:
+    """Return the requests that were more than a look."""
+    return [f"{each.method} {each.path}" for each in server.requests if each.method != "GET"]
+
+
+async def test_advice_as_a_table_names_each_vertex_and_changes_nothing(flink: FakeFlink) -> None:
+    """1,500 records/s at 70 % busy take 2.14 subtasks, so three; how sure that is stands below."""
+    done = await headgate("advise", flink.url, "--for", "8 s")
+    assert done.status == 0, done.err
+    rows = [line.split() for line in done.out.splitlines() if line.startswith("stage-")]
+    assert [row[:3] for row in rows] == [["stage-1", "1", "3"], ["stage-2", "1", "3"]]
+    assert "127.0.0.1/orders: rescale" in done.out
+    assert "confidence low" in done.out
+    assert changes_asked(flink) == []
+
+
+async def test_advice_as_json_is_for_machines(flink: FakeFlink) -> None:
+    """Standard output is one JSON list, whatever progress is shown elsewhere and whatever has to be asked again."""
+    flink.plant(Fault(path="/jobs/overview", status=503, times=1))
+    done = await headgate("advise", flink.url, "--for", "8 s", "--json")
+    assert done.status == 0, done.err
+    (decision,) = json.loads(done.out)
+    wanted = {proposal["name"]: proposal["wanted"] for proposal in decision["proposals"]}
+    assert decision["outcome"] == "Rescale", decision["message"]
+    assert decision["acts"] is False
+    assert wanted["stage-1"] == wanted["stage-2"] == 3
+    assert changes_asked(flink) == []
+
+
+async def test_advice_on_a_cluster_that_does_not_answer_says_so() -> None:
+    """Nobody listens at port 1: the complaint names address and failure, the status is 1, and nothing is advised."""
+    done = await headgate("advise", "http://127.0.0.1:1", "--for", "2 s")
+    assert done.status == 1
+    assert "127.0.0.1:1" in done.err
+    assert "error: no advice: cluster 127.0.0.1 does not answer" in done.err
+    assert done.out == ""
+
+
+async def test_explain_tells_the_last_decision_with_its_numbers(flink: FakeFlink, tmp_path: Path) -> None:
+    """The service decided in advice mode; another process reads why from its log."""
+    options = {
+        "clusters": [{"name": "lab", "url": flink.url}],
+        "pipeline": "in-process",
+        "collect.interval": "0.5 s",
+        "decide.interval": "1 s",
+        "job.autoscaler": {"metrics.window": "3 s", "stabilization.interval": "0 s"},
+    }
+    with HeadgateProcess(options, tmp_path) as service:
+        await asyncio.to_thread(service.until, lambda: bool(service.lines("ScalingReport")), limit=DECIDED)
+        assert await asyncio.to_thread(service.stop) == 0
+    for name in ("lab/orders", "orders"):
+        told = await headgate("explain", name, "--config", str(service.config))
+        assert told.status == 0, told.err
+        assert "stage-1" in told.out
+        assert "1 -> 3" in told.out
+        assert "Advice" in told.out
+
+    as_json = await headgate("explain", "lab/orders", "--config", str(service.config), "--json")
+    assert json.loads(as_json.out)["reason"] == "Advice"
+    unknown = await headgate("explain", "lab/nobody", "--config", str(service.config))
+    assert unknown.status == 1
+    assert "lab/nobody" in unknown.err
+    assert changes_asked(flink) == []
+
+
+def left_in(folder: Path) -> list[str]:
+    """Name the files of a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_a_faulty_file_is_told_completely_and_nothing_runs(tmp_path: Path) -> None:
+    """All faults at once, each with file, line, key and what was expected; the status is 2 and nothing is left."""
+    config = tmp_path / "faulty.yaml"
+    config.write_text(
+        "clusters:\n"
+        "  - name: lab\n"
+        "mode: acting\n"
+        "job.autoscaler:\n"
+        "  utilization.target: 7\n"
+        "  metrics.windows: 1 min\n"
+        "collect.interval: soon\n",
+        encoding="utf-8",
+    )
+    for command in (("run", "--json"), ("config", "check")):
+        done = await headgate(*command, "--config", str(config))
+        assert done.status == 2
+        assert "5 faults in the configuration:" in done.err
+        for line, key, expected in (
+            (2, "clusters[0]", "url is missing, expected text"),
+            (3, "mode", "expected one of advise, act"),
+            (5, "job.autoscaler.utilization.target", "expected a number"),
+            (6, "job.autoscaler.metrics.windows", "did you mean job.autoscaler.metrics.window?"),
+            (7, "collect.interval", "expected a duration"),
+        ):
+            (told,) = (text for text in done.err.splitlines() if f"{config}:{line}: {key}: " in text)
+            assert expected in told
+    assert left_in(tmp_path) == ["faulty.yaml"]

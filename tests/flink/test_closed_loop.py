@@ -1,0 +1,161 @@
+"""
+Headgate as a process of its own beside a real Flink: a wrong parallelism becomes the right one, and stays.
+
+What is right follows from the load job's costs by arithmetic; each need lies well between two whole numbers. How
+often the parallelism changed is counted by Flink's own word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headgate.demo.loadjob import ConstantProfile, LoadJobSpec, Stage
+from headgate.engines.flink.local.cluster import LocalCluster
+from headgate.engines.flink.local.settings import LAB, STOCK, Settings
+from headgate.model.decision import Outcome
+from headgate.testing.observed import ObservedJob
+from headgate.testing.process import HeadgateProcess
+
+pytestmark = pytest.mark.flink
+
+RunJob = Callable[[LoadJobSpec, int], str]
+RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
+
+RATE_PER_S = 500.0
+UTILIZATION_TARGET = 0.7
+MAX_RESCALES = 3
+DECIDE_INTERVAL = timedelta(seconds=2)
+"""The shortest: before so many of them have passed, it is no use to look how many cycles there were."""
+FURTHER_CYCLES = 10
+LIMIT = timedelta(minutes=6)
+"""A quarter of it is usual."""
+
+_BUFFER_KEYS = ("segment-size", "min-segment-size", "buffer-debloat.enabled", "buffer-debloat.target")
+DEFAULT_BUFFERS: Settings = {key: value for key, value in LAB.items() if not key.endswith(_BUFFER_KEYS)}
+
+
+def stage(name: str, need: float, rate_per_s: float, *inputs: str, selectivity: float = 1.0) -> Stage:
+    """Make a stage that needs so many subtasks, not rounded, to be busy for the target share of its time."""
+    cost_us = need * UTILIZATION_TARGET / rate_per_s * 1e6
+    return Stage(name=name, cost_us=round(cost_us), selectivity=selectivity, keyed=name != "a", inputs=inputs)
+
+
+def two_stages(name: str) -> LoadJobSpec:
+    """Make a job whose second stage gets more records than its first: 1.4 and 2.4 subtasks are needed."""
+    stages = (stage("a", 1.4, RATE_PER_S, selectivity=1.25), stage("b", 2.4, 1.25 * RATE_PER_S))
+    return LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=RATE_PER_S), epoch=datetime.now(UTC), name=name)
+
+
+def branches(name: str) -> LoadJobSpec:
+    """Make a job whose source feeds two stages, which a third one joins: 1.4, 2.4 and 1.5 subtasks are needed."""
+    stages = (
+        stage("a", 1.4, RATE_PER_S, "source", selectivity=0.5),
+        stage("b", 2.4, RATE_PER_S, "source"),
+        stage("join", 1.5, 1.5 * RATE_PER_S, "a", "b"),
+    )
+    return LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=RATE_PER_S), epoch=datetime.now(UTC), name=name)
+
+
+def optimum(spec: LoadJobSpec) -> Mapping[str, int]:
+    """Return what the job needs, by arithmetic."""
+    return spec.analytic_parallelism(RATE_PER_S, UTILIZATION_TARGET)
+
+
+def follow(cluster: LocalCluster, run_job: RunJob, spec: LoadJobSpec, *, start: int) -> ObservedJob:
+    """Start a job at a parallelism that is wrong for it, and look at it from then on."""
+    job = ObservedJob(cluster.url, run_job(spec, start), spec)
+    job.look()
+    assert set(job.parallelism.values()) == {start}
+    return job
+
+
+def await_settled(
+    service: HeadgateProcess, jobs: Sequence[ObservedJob], wanted: Mapping[str, int], *, cycles: int
+) -> None:
+    """Wait until every job ran at the wanted parallelism in so many cycles, one after another, that could act."""
+
+    def settled(job: ObservedJob) -> bool:
+        assert job.rescales <= MAX_RESCALES, f"{job.history}\n{service.said}"
+        if job.parallelism != wanted or datetime.now(UTC) - job.changed_at < cycles * DECIDE_INTERVAL:
+            return False
+        decided = service.decisions(f"lab/{job.name}", since=job.changed_at)
+        return sum(each.outcome is not Outcome.NOT_READY for each in decided) >= cycles
+
+    def all_settled() -> bool:
+        for job in jobs:
+            job.look()
+        return all(settled(job) for job in jobs)
+
+    service.until(all_settled, limit=LIMIT)
+
+
+def test_two_stages_reach_their_optimum_from_below_and_from_above(
+    cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
+) -> None:
+    """Over Spark and the samples log: at most three rescales, then ten cycles without another one."""
+    jobs = [follow(cluster, run_job, two_stages(f"two-from-{start}"), start=start) for start in (1, 4)]
+    service = run_headgate({"pipeline": "spark", "spark.master": "local[2]"})
+    wanted = optimum(two_stages("any"))
+    assert wanted == {"source": 1, "a": 2, "b": 3, "sink": 1}
+    await_settled(service, jobs, wanted, cycles=FURTHER_CYCLES)
+
+
+def test_branches_reach_their_optimum_from_below_and_from_above(
+    cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
+) -> None:
+    """Also where a vertex writes to two and another reads from two: each edge has its own ratio."""
+    jobs = [follow(cluster, run_job, branches(f"branches-from-{start}"), start=start) for start in (1, 4)]
+    service = run_headgate({})
+    wanted = optimum(branches("any"))
+    assert wanted == {"source": 1, "a": 2, "b": 3, "join": 2, "sink": 1}
+    await_settled(service, jobs, wanted, cycles=FURTHER_CYCLES)
+
+
+@pytest.mark.parametrize("cluster", [DEFAULT_BUFFERS], indirect=True, ids=["default-buffers"])
+def test_an_overload_that_hides_in_network_buffers_is_seen(
+    cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
+) -> None:
+    """
+    Stages that take three fifths of what comes are enlarged to the optimum while the source shows no lag.
+
+    Checkpoints wait for the records in the buffers, and a rescale for a checkpoint: hence the longer restart time.
+    """
+    job = follow(cluster, run_job, two_stages("hidden"), start=1)
+    service = run_headgate({"job.autoscaler.restart.time": "30 s"})
+    lags: list[float] = []
+
+    def decided() -> bool:
+        job.look()
+        lags.append(job.lag)
+        return bool(service.lines("ScalingReport"))
+
+    service.until(decided, limit=LIMIT)
+    assert max(lags) < 2 * RATE_PER_S  # some 200/s pile up, and hide
+    await_settled(service, [job], optimum(two_stages("any")), cycles=FURTHER_CYCLES)
+
+
+@pytest.mark.parametrize("cluster", [STOCK], indirect=True, ids=["stock"])
+def test_stock_settings_only_take_longer(cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate) -> None:
+    """
+    Metrics come every 10 s, and a rescale waits for the next of the checkpoints that are 60 s apart.
+
+    The limit for reaching the new parallelism follows from these settings, so nobody is told that it is late.
+    """
+    spec = replace(two_stages("stock"), checkpoint_interval=timedelta(seconds=60))
+    job = follow(cluster, run_job, spec, start=2)
+    service = run_headgate(
+        {
+            "collect.interval": "5 s",
+            "decide.interval": "5 s",
+            "job.autoscaler.metrics.window": "40 s",
+            "job.autoscaler.stabilization.interval": "10 s",
+        }
+    )
+    await_settled(service, [job], optimum(spec), cycles=3)
+    assert job.rescales == 1
+    assert len(service.lines("RescaleReached")) == 1
+    assert not service.lines("RescaleNotReached")
