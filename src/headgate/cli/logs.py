@@ -6,7 +6,6 @@ import logging
 import sys
 from collections.abc import Iterable
 
-import stamina.instrumentation
 import structlog
 
 from headgate import __version__
@@ -24,7 +23,6 @@ def configure(*, json: bool) -> None:
     renderer: structlog.typing.Processor = (
         structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=sys.stdout.isatty())
     )
-    stamina.instrumentation.set_on_retry_hooks([])  # a request asked again is no news; one that fails is an event
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
