@@ -24,6 +24,8 @@ from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
+from headgate.model.state import VersionedState
 from headgate.options.service import Mode
 from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator
 
@@ -77,14 +79,11 @@ class Cycle:
     async def _decide(self, seen: Observation, answer: Answer, now: datetime, late: timedelta) -> Decision:
         ctx, sample = seen.ctx, seen.sample
         held = await self.outbox.open(ctx.key)
-        if sample is None or seen.problem is not None:
+        if sample is None:
             return not_ready(ctx.key, seen.problem or unevaluated(seen), now)
-        settlement = settle(sample, held.state, ctx.options, now)
-        held = await self.outbox.save(ctx.key, held, settlement.state)
-        if settlement.request:
-            held = await self.actuator.request(ctx, held, now)
-        if settlement.in_flight and held.state.intent:
-            return not_ready(ctx.key, in_flight(held.state.intent, now), now)
+        held, obstacle = await self._settle(seen, sample, held, now)
+        if obstacle:
+            return not_ready(ctx.key, obstacle, now)
         decision = decide(sample, answer, ctx.options, now)
         if decision.outcome is not Outcome.RESCALE:
             return decision
@@ -95,6 +94,20 @@ class Cycle:
             return self._advise(decision, seen)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
+
+    async def _settle(
+        self, seen: Observation, sample: JobSample, held: VersionedState, now: datetime
+    ) -> tuple[VersionedState, NotReady | None]:
+        """Carry an open intent one step further, and name what stands in the way of a new decision."""
+        ctx = seen.ctx
+        settlement = settle(sample, held.state, ctx.options, now, problem=seen.problem)
+        held = await self.outbox.save(ctx.key, held, settlement.state)
+        if seen.problem is not None:
+            return held, seen.problem
+        if settlement.request:
+            held = await self.actuator.request(ctx, held, now)
+        open_intent = held.state.intent if settlement.in_flight else None
+        return held, in_flight(open_intent, now) if open_intent else None
 
     def _advise(self, decision: Decision, seen: Observation) -> Decision:
         advice = replace(decision, reason=Reason.ADVICE)

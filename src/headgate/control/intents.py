@@ -14,6 +14,7 @@ from headgate.control import reports
 from headgate.model.decision import Decision
 from headgate.model.events import Event
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.metrics import NotReady
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
@@ -88,12 +89,31 @@ class Settlement:
     """The engine is to be asked (again) for the intent's parallelism."""
 
 
-def settle(sample: JobSample, state: JobState, options: AutoscalerOptions, now: datetime) -> Settlement:
-    """Hold an open intent against the running job: reached, overtaken, still under way, or late."""
+def settle(
+    sample: JobSample,
+    state: JobState,
+    options: AutoscalerOptions,
+    now: datetime,
+    *,
+    problem: NotReady | None = None,
+) -> Settlement:
+    """
+    Hold an open intent against the running job: reached, overtaken, still under way, or late.
+
+    Args:
+        sample: the job's latest.
+        state: as it was saved.
+        options: the job's.
+        now: when the cycle began.
+        problem: why the job is not seen running now. The sample then is an old one: only time can still tell.
+    """
     state = replace(state, rejections=tuple(r for r in state.rejections if r.expires_at > now))
     intent = state.intent
     if intent is None:
         return Settlement(state=state)
+    if problem is not None:
+        late = now >= intent.deadline
+        return _late(sample, state, options, now, problem.message) if late else Settlement(state=state, in_flight=True)
     if sample.topology.fingerprint != intent.fingerprint or sample.job_id != intent.job_id:
         event = reports.overtaken(sample.job, intent, now)
         return Settlement(state=replace(state, intent=None, outbox=(*state.outbox, event)))
@@ -101,7 +121,7 @@ def settle(sample: JobSample, state: JobState, options: AutoscalerOptions, now: 
         return Settlement(state=_reached(sample.job, state, intent, now, options))
     if now < intent.deadline:
         return Settlement(state=state, in_flight=True, request=intent.realized_at is None)
-    return _late(sample, state, intent, options, now)
+    return _late(sample, state, options, now, f"runs at {reports.parallelism_text(sample.topology, intent.after)}")
 
 
 def rejection_of(state: JobState, targets: Mapping[VertexId, int], now: datetime) -> Rejection | None:
@@ -124,9 +144,11 @@ def _reached(job: JobKey, state: JobState, intent: Intent, now: datetime, option
     return replace(state, intent=None, history=history, outbox=(*state.outbox, event))
 
 
-def _late(sample: JobSample, state: JobState, intent: Intent, options: AutoscalerOptions, now: datetime) -> Settlement:
+def _late(sample: JobSample, state: JobState, options: AutoscalerOptions, now: datetime, why: str) -> Settlement:
+    intent = state.intent
+    if intent is None:
+        return Settlement(state=state)
     attempts = intent.attempts + 1
-    why = f"runs at {reports.parallelism_text(sample.topology, intent.after)}"
     if attempts >= MAX_ATTEMPTS:
         event = reports.not_reached(sample.job, intent, why, now, options.rejection_expiry)
         return Settlement(state=_reject(state, why, now, options, event))

@@ -9,6 +9,7 @@ from headgate.model.decision import Outcome
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
+from headgate.model.samples import JobStatus
 from headgate.options.service import Mode
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
@@ -109,6 +110,20 @@ async def test_a_target_that_is_never_reached_is_asked_for_once_more_and_then_gi
     world.factors = {"agg": 3.0}
     assert (await world.tick(2_020))["orders"].outcome is Outcome.RESCALE
     assert len(world.engine.requests) == 3
+
+
+async def test_a_job_that_does_not_come_back_from_its_rescale_is_told_of(world: Scenario) -> None:
+    """While it restarts nobody can see its parallelism, but the limit passes all the same: said twice, then silence."""
+    await world.tick(0)
+    world.engine.contexts[ORDERS] = context(status=JobStatus.RESTARTING)
+
+    reasons = [(await world.tick(seconds))["orders"].reason for seconds in (10, 1_000, 2_000, 3_000)]
+
+    assert set(reasons) == {Reason.JOB_NOT_RUNNING}
+    late = [event for event in world.events.told if event.reason is EventReason.RESCALE_NOT_REACHED]
+    assert len(late) == 2
+    assert "RESTARTING" in late[0].message
+    assert len(world.engine.requests) == 1
 
 
 async def test_a_rejected_target_is_tried_again_after_it_expired(world: Scenario) -> None:
