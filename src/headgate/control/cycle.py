@@ -27,7 +27,7 @@ from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.state import VersionedState
 from headgate.options.service import Mode
-from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator
+from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator, JobContext
 
 Answer = EvaluatedMetrics | NotReady
 
@@ -90,7 +90,7 @@ class Cycle:
         rejection = rejection_of(held.state, decision.targets, now)
         if rejection:
             return without_change(decision, Reason.PARALLELISM_REJECTED, f"{rejection.why}, remembered")
-        if self.mode is Mode.ADVISE or not ctx.options.scaling_enabled:
+        if not self._may_act(ctx):
             return self._advise(decision, seen)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
@@ -100,7 +100,7 @@ class Cycle:
     ) -> tuple[VersionedState, NotReady | None]:
         """Carry an open intent one step further, and name what stands in the way of a new decision."""
         ctx = seen.ctx
-        settlement = settle(sample, held.state, ctx.options, now, problem=seen.problem)
+        settlement = settle(sample, held.state, ctx.options, now, may_act=self._may_act(ctx), problem=seen.problem)
         held = await self.outbox.save(ctx.key, held, settlement.state)
         if seen.problem is not None:
             return held, seen.problem
@@ -108,6 +108,9 @@ class Cycle:
             held = await self.actuator.request(ctx, held, now)
         open_intent = held.state.intent if settlement.in_flight else None
         return held, in_flight(open_intent, now) if open_intent else None
+
+    def _may_act(self, ctx: JobContext) -> bool:
+        return self.mode is Mode.ACT and ctx.options.enabled and ctx.options.scaling_enabled
 
     def _advise(self, decision: Decision, seen: Observation) -> Decision:
         advice = replace(decision, reason=Reason.ADVICE)

@@ -95,6 +95,7 @@ def settle(
     options: AutoscalerOptions,
     now: datetime,
     *,
+    may_act: bool,
     problem: NotReady | None = None,
 ) -> Settlement:
     """
@@ -105,23 +106,21 @@ def settle(
         state: as it was saved.
         options: the job's.
         now: when the cycle began.
+        may_act: False in advice mode: then nothing is asked of the engine, not even what was decided before.
         problem: why the job is not seen running now. The sample then is an old one: only time can still tell.
     """
     state = replace(state, rejections=tuple(r for r in state.rejections if r.expires_at > now))
     intent = state.intent
     if intent is None:
         return Settlement(state=state)
-    if problem is not None:
-        late = now >= intent.deadline
-        return _late(sample, state, options, now, problem.message) if late else Settlement(state=state, in_flight=True)
-    if sample.topology.fingerprint != intent.fingerprint or sample.job_id != intent.job_id:
-        event = reports.overtaken(sample.job, intent, now)
+    if event := _end_of(intent, sample, now, may_act=may_act, seen=problem is None):
         return Settlement(state=replace(state, intent=None, outbox=(*state.outbox, event)))
-    if _runs_at(sample, intent.after):
+    if problem is None and _runs_at(sample, intent.after):
         return Settlement(state=_reached(sample.job, state, intent, now, options))
     if now < intent.deadline:
-        return Settlement(state=state, in_flight=True, request=intent.realized_at is None)
-    return _late(sample, state, options, now, f"runs at {reports.parallelism_text(sample.topology, intent.after)}")
+        return Settlement(state=state, in_flight=True, request=problem is None and intent.realized_at is None)
+    why = problem.message if problem else f"runs at {reports.parallelism_text(sample.topology, intent.after)}"
+    return _late(sample, state, options, now, why=why, repeat=may_act)
 
 
 def rejection_of(state: JobState, targets: Mapping[VertexId, int], now: datetime) -> Rejection | None:
@@ -144,18 +143,28 @@ def _reached(job: JobKey, state: JobState, intent: Intent, now: datetime, option
     return replace(state, intent=None, history=history, outbox=(*state.outbox, event))
 
 
-def _late(sample: JobSample, state: JobState, options: AutoscalerOptions, now: datetime, why: str) -> Settlement:
+def _end_of(intent: Intent, sample: JobSample, now: datetime, *, may_act: bool, seen: bool) -> Event | None:
+    """Tell why an intent ends without having been reached or given up, if it does."""
+    if not may_act and intent.realized_at is None:
+        return reports.withdrawn(sample.job, intent, now)
+    other = sample.topology.fingerprint != intent.fingerprint or sample.job_id != intent.job_id
+    return reports.overtaken(sample.job, intent, now) if seen and other else None
+
+
+def _late(
+    sample: JobSample, state: JobState, options: AutoscalerOptions, now: datetime, *, why: str, repeat: bool
+) -> Settlement:
     intent = state.intent
     if intent is None:
         return Settlement(state=state)
     attempts = intent.attempts + 1
-    if attempts >= MAX_ATTEMPTS:
+    if attempts >= MAX_ATTEMPTS or not repeat:
         event = reports.not_reached(sample.job, intent, why, now, options.rejection_expiry)
         return Settlement(state=_reject(state, why, now, options, event))
     deadline = now + time_to_reach(sample.settings, options.restart_time)
-    again = replace(intent, attempts=attempts, deadline=deadline)
+    repeated = replace(intent, attempts=attempts, deadline=deadline)
     event = reports.late(sample.job, intent, why, now, deadline)
-    state = replace(state, intent=again, outbox=(*state.outbox, event))
+    state = replace(state, intent=repeated, outbox=(*state.outbox, event))
     return Settlement(state=state, in_flight=True, request=True)
 
 

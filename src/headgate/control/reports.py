@@ -74,15 +74,12 @@ def not_reached(job: JobKey, intent: Intent, why: str, now: datetime, expiry: ti
 
 def overtaken(job: JobKey, intent: Intent, now: datetime) -> Event:
     """Say that an open change was closed because the job is no longer the one that was decided on."""
-    return Event(
-        at=now,
-        type=EventType.NORMAL,
-        reason=EventReason.INTENT_RECOVERED,
-        message="an open change was closed: the job was resubmitted or its graph has changed since",
-        key=f"{job}:{intent.decision_id}:overtaken",
-        subject=job,
-        fields={"decision": intent.decision_id},
-    )
+    return _recovered(job, intent, now, "the job was resubmitted or its graph has changed since")
+
+
+def withdrawn(job: JobKey, intent: Intent, now: datetime) -> Event:
+    """Say that an open change was closed because Headgate may no longer act on the job."""
+    return _recovered(job, intent, now, "the engine had not confirmed it, and nothing may be changed any more")
 
 
 def job_error(job: JobKey, error: BaseException, now: datetime, interval: timedelta) -> Event:
@@ -144,6 +141,18 @@ def parallelism_text(topology: Topology, wanted: Mapping[VertexId, int]) -> str:
         if vertex.id in wanted and vertex.parallelism != wanted[vertex.id]
     ]
     return ", ".join(apart)
+
+
+def _recovered(job: JobKey, intent: Intent, now: datetime, why: str) -> Event:
+    return Event(
+        at=now,
+        type=EventType.NORMAL,
+        reason=EventReason.INTENT_RECOVERED,
+        message=f"an open change was closed: {why}",
+        key=f"{job}:{intent.decision_id}:closed",
+        subject=job,
+        fields={"decision": intent.decision_id},
+    )
 
 
 def _warning(job: JobKey, intent: Intent, now: datetime, message: str, *, step: str) -> Event:

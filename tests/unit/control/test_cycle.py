@@ -69,6 +69,19 @@ async def test_a_request_without_an_answer_is_repeated_in_the_next_cycle(world: 
     assert world.events.reasons.count(EventReason.SCALING_REPORT) == 1
 
 
+async def test_advice_mode_withdraws_what_was_not_confirmed(world: Scenario) -> None:
+    """Whoever switches Headgate to advice can be sure: an open intent of before is closed, not carried out."""
+    world.engine.realize_faults = [UnreachableError("no answer")]
+    await world.tick(0)
+    world.mode = Mode.ADVISE
+
+    await world.tick(5)
+
+    assert world.engine.requests == []
+    assert world.store.load(ORDERS).state.intent is None
+    assert EventReason.INTENT_RECOVERED in world.events.reasons
+
+
 async def test_an_engine_that_changed_without_answering_is_not_asked_again(world: Scenario) -> None:
     """The answer was lost, the change was made: it is recognised by the running parallelism."""
     world.engine.realize_faults = [UnreachableError("no answer")]
