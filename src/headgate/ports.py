@@ -92,8 +92,8 @@ class ScalingRealizer(Protocol):
         """
         Ask the engine for these parallelisms; vertices not named keep theirs.
 
-        Idempotent and called in every cycle until the target is reached: it sends nothing when the engine was already
-        asked for the same. It never waits for the change to happen.
+        Idempotent, and called again when no answer came or the target was not reached: it sends nothing when the engine
+        was already asked for the same. It never waits for the change to happen.
 
         Returns:
             Whether something was sent.

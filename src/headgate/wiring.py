@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from headgate.config import for_job
+from headgate.config.secrets import resolve
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.observation import Observer
@@ -23,9 +24,9 @@ from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.local.java import find_java
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer
 from headgate.errors import ConfigError
+from headgate.events.best_effort import BestEffortEventHandler
 from headgate.events.log import LogEventHandler
 from headgate.events.merging import MergingEventHandler
-from headgate.options.secrets import resolve
 from headgate.options.service import Pipeline, ServiceOptions
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.ports import DecisionSink, EventHandler, FleetEvaluator, SampleSink, StateStore
@@ -65,10 +66,11 @@ async def service(
     """
     async with AsyncExitStack() as stack:
         clients = {cluster.name: await stack.enter_async_context(FlinkClient(cluster)) for cluster in options.clusters}
-        told = MergingEventHandler(events or LogEventHandler())
+        saved = MergingEventHandler(events or LogEventHandler())
+        told = BestEffortEventHandler(saved)
         collector = FlinkMetricCollector(clients)
         data = data_path(options, stack)
-        outbox = Outbox(store=_open_store(options.state_store), events=told)
+        outbox = Outbox(store=_open_store(options.state_store), events=saved)
         realizer = ResourceRequirementsRealizer(clients)
         yield Runner(
             observers=tuple(

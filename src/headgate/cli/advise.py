@@ -20,17 +20,20 @@ from headgate.model.decision import Decision
 from headgate.model.events import Event, EventReason, EventType
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import ClusterOptions, Mode, Pipeline, ServiceOptions
-from headgate.options.units import parse_duration
+from headgate.options.units import format_duration, parse_duration
 from headgate.samplelog.rows import decision_json
 
 _INTERVAL = timedelta(seconds=2)
+_LEAST = 2 * _INTERVAL
 
 
 def advise(
     url: Annotated[str, typer.Argument(help="REST address of a Flink JobManager, like http://127.0.0.1:8081")],
     *,
     watch: Annotated[str, typer.Option("--for", help="How long to look: the longer, the surer.")] = "30 s",
-    target: Annotated[float, typer.Option("--utilization", help="Share of time a vertex should be busy.")] = 0.7,
+    target: Annotated[
+        float, typer.Option("--utilization", min=0.05, max=1.0, help="Share of time a vertex should be busy.")
+    ] = 0.7,
     json: Annotated[bool, typer.Option("--json", help="The decisions as a JSON list.")] = False,
 ) -> None:
     """
@@ -38,10 +41,7 @@ def advise(
 
     The advice is provisional: it knows only what it has seen, and says how sure that makes it.
     """
-    try:
-        duration = parse_duration(watch)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--for") from error
+    duration = _duration(watch)
     with console.failures():
         decisions = asyncio.run(_look(_options(url, duration, target), duration))
     if json:
@@ -50,9 +50,27 @@ def advise(
     show(decisions, duration)
 
 
+def _duration(watch: str) -> timedelta:
+    try:
+        duration = parse_duration(watch)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--for") from error
+    if duration < _LEAST:
+        message = f"{watch} is too short to see a rate. Hint: at least {format_duration(_LEAST)}"
+        raise typer.BadParameter(message, param_hint="--for")
+    return duration
+
+
+def _cluster(url: str) -> ClusterOptions:
+    try:
+        return ClusterOptions(name=urlsplit(url).hostname or "cluster", url=url)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="URL") from error
+
+
 def _options(url: str, duration: timedelta, target: float) -> ServiceOptions:
     return ServiceOptions(
-        clusters=(ClusterOptions(name=urlsplit(url).hostname or "cluster", url=url),),
+        clusters=(_cluster(url),),
         mode=Mode.ADVISE,
         pipeline=Pipeline.IN_PROCESS,
         state_store="memory",

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from headgate.cli import console
 from headgate.config import describe, load, unresolvable
@@ -35,10 +34,10 @@ def check(
         loaded = load(config, os.environ, {})
         if faults := unresolvable(loaded):
             raise ConfigError(faults)
-    table = Table("option", "value", "from", box=None, pad_edge=False)
-    for key, value, origin in describe(loaded):
-        table.add_row(key, escape(value), escape(origin))
-    console.out.print(table)
+    rows = [("option", "value", "from"), *describe(loaded)]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for key, value, origin in rows:  # never cut: these lines are searched and compared
+        typer.echo(f"{key:<{widths[0]}}  {value:<{widths[1]}}  {origin}")
     for warning in loaded.warnings:
         console.err.print(f"[yellow]warning:[/] {escape(warning)}")
     console.err.print("no faults")

@@ -28,10 +28,11 @@ def explain(
 ) -> None:
     """Show step by step, with the numbers, how the last decision for a job came about."""
     with console.failures():
-        reader = LogReader(load(config, os.environ, {}).options.log.path)
+        log = load(config, os.environ, {}).options.log.path
+        reader = LogReader(log)
         decision = reader.latest_decision(_key(reader, job))
         if decision is None:
-            message = f"the samples log knows no decision for {job!r}"
+            message = f"the samples log at {log.absolute()} knows no decision for {job!r}"
             raise NotFoundError(message)
     if json:
         typer.echo(decision_json(decision))

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from headgate.config.loading import Loaded
 from headgate.config.origins import Origin
+from headgate.config.secrets import MASK, references, resolve
 from headgate.options.declaration import Declaration, Options, declarations
-from headgate.options.secrets import MASK, references, resolve
 from headgate.options.service import JobOptions
 from headgate.options.units import format_duration
 

@@ -26,7 +26,7 @@ def read_file(path: Path, findings: Findings) -> Section:
     try:
         tree = parse(path.read_text(encoding="utf-8"))
     except OSError as error:
-        findings.fault(origin, f"cannot be read: {error.strerror}")
+        findings.fault(origin, f"cannot be read: {error.strerror}. Hint: another file is named with --config")
     except UnicodeDecodeError:
         findings.fault(origin, "cannot be read: not UTF-8")
     except ParseError as fault:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headgate.control import reports
@@ -13,7 +13,7 @@ from headgate.errors import NotFoundError, PermanentError, TransientError
 from headgate.model.decision import Decision
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
-from headgate.model.state import VersionedState
+from headgate.model.state import JobState, VersionedState
 from headgate.model.topology import Topology
 from headgate.ports import EventHandler, JobContext, MetricCollector, ScalingRealizer
 
@@ -49,8 +49,8 @@ class Actuator:
             return without_change(decision, Reason.TOPOLOGY_CHANGED, f"not done: {moved} since it was decided")
         state = open_intent(held.state, decision, sample, ctx.options, late=late)
         held = await self.outbox.save(ctx.key, held, state)
-        await self.request(ctx, held, decision.at)
-        return decision
+        held = await self.request(ctx, held, decision.at)
+        return _as_answered(decision, held.state)
 
     async def request(self, ctx: JobContext, held: VersionedState, now: datetime) -> VersionedState:
         """
@@ -71,6 +71,15 @@ class Actuator:
             self.events.handle(reports.job_error(ctx.key, error, now, ctx.options.scaling_event_interval))
             return held
         return await self.outbox.save(ctx.key, held, accepted(held.state, now, ctx.options))
+
+
+def _as_answered(decision: Decision, state: JobState) -> Decision:
+    """Say in the decision what the engine made of it."""
+    if state.intent is None:
+        return without_change(decision, Reason.PARALLELISM_REJECTED, f"refused: {state.rejections[-1].why}")
+    if state.intent.realized_at is None:
+        return replace(decision, message=f"{decision.message}; asked for, not answered yet")
+    return decision
 
 
 def difference(decided_on: Topology, running: Topology) -> str:

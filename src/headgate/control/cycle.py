@@ -19,7 +19,7 @@ from headgate.control.intents import rejection_of, settle
 from headgate.control.observation import Observation
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import candidate, in_flight, unevaluated, without_change
-from headgate.errors import HeadgateError, NotFoundError
+from headgate.errors import NotFoundError
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
@@ -42,6 +42,8 @@ class Cycle:
     outbox: Outbox
     events: EventHandler
     decisions: DecisionSink
+    evaluation_limit: timedelta = timedelta(minutes=5)
+    """How long a cycle waits for its evaluation; collecting goes on meanwhile."""
 
     async def run(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
         """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
@@ -57,11 +59,17 @@ class Cycle:
     async def _evaluate(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Answer]:
         # An empty fleet is evaluated too: Spark takes its seconds to start while there is nothing to wait for it.
         try:
-            return await asyncio.to_thread(self.evaluator.evaluate, candidates, now)
-        except HeadgateError as error:
-            self._tell("jobs could not be evaluated", error, now)
-            why = NotReady(reason=Reason.NO_SAMPLES, message=f"the evaluation failed: {error}")
-            return {one.sample.job: why for one in candidates}
+            async with asyncio.timeout(self.evaluation_limit.total_seconds()):
+                return await asyncio.to_thread(self.evaluator.evaluate, candidates, now)
+        except TimeoutError:
+            return self._unevaluated(candidates, f"no answer within {self.evaluation_limit}", now)
+        except Exception as error:  # noqa: BLE001 - open intents are settled all the same, whatever failed here
+            return self._unevaluated(candidates, str(error) or type(error).__name__, now)
+
+    def _unevaluated(self, candidates: Sequence[Candidate], why: str, now: datetime) -> Mapping[JobKey, Answer]:
+        self._tell("jobs could not be evaluated", why, now)
+        answer = NotReady(reason=Reason.CYCLE_FAILED, message=f"the evaluation failed: {why}")
+        return {one.sample.job: answer for one in candidates}
 
     async def _care_for(self, seen: Observation, answer: Answer | None, now: datetime, late: timedelta) -> Decision:
         try:
@@ -87,11 +95,11 @@ class Cycle:
         decision = decide(sample, answer, ctx.options, now)
         if decision.outcome is not Outcome.RESCALE:
             return decision
-        rejection = rejection_of(held.state, decision.targets, now)
+        rejection = rejection_of(held.state, decision, now)
         if rejection:
             return without_change(decision, Reason.PARALLELISM_REJECTED, f"{rejection.why}, remembered")
-        if not self._may_act(ctx):
-            return self._advise(decision, seen)
+        if not self._may_act(ctx) or not sample.settings.adaptive:
+            return self._advise(decision, seen, in_place=sample.settings.adaptive)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
 
@@ -112,16 +120,17 @@ class Cycle:
     def _may_act(self, ctx: JobContext) -> bool:
         return self.mode is Mode.ACT and ctx.options.enabled and ctx.options.scaling_enabled
 
-    def _advise(self, decision: Decision, seen: Observation) -> Decision:
-        advice = replace(decision, reason=Reason.ADVICE)
+    def _advise(self, decision: Decision, seen: Observation, *, in_place: bool) -> Decision:
+        limit = "" if in_place else "; advice only: the job's scheduler does not rescale in place"
+        advice = replace(decision, reason=Reason.ADVICE, message=decision.message + limit)
         self.events.handle(reports.scaling_report(advice, seen.ctx.options.scaling_event_interval))
         return advice
 
     async def _keep(self, decisions: Sequence[Decision], now: datetime) -> None:
         try:
             await asyncio.to_thread(self.decisions.append_decisions, decisions)
-        except HeadgateError as error:
-            self._tell("decisions could not be kept", error, now)
+        except Exception as error:  # noqa: BLE001 - what was decided is done; the next cycle's decisions may be kept
+            self._tell("decisions could not be kept", str(error) or type(error).__name__, now)
 
-    def _tell(self, what: str, error: HeadgateError, now: datetime) -> None:
-        self.events.handle(reports.fleet_error(what, error, now, reports.DEFAULT_INTERVAL))
+    def _tell(self, what: str, why: str, now: datetime) -> None:
+        self.events.handle(reports.fleet_error(what, why, now))

@@ -22,6 +22,9 @@ from headgate.options.autoscaler import AutoscalerOptions
 MAX_ATTEMPTS = 2
 """How often the engine is asked for the same parallelism before it counts as not reachable."""
 
+MAX_NEGLECT = timedelta(minutes=10)
+"""How long after its deadline an intent that nobody looked after is still worth a second request."""
+
 _LEAST_TIME_TO_REACH = timedelta(seconds=10)
 
 
@@ -51,7 +54,7 @@ def open_intent(
         job_id=sample.job_id,
         fingerprint=decision.fingerprint,
         before=sample.topology.parallelism,
-        after=decision.targets,
+        after=_wanted(decision),
         deadline=decision.at + late + time_to_reach(sample.settings, options.restart_time),
     )
     report = reports.scaling_report(decision, options.scaling_event_interval)
@@ -63,6 +66,8 @@ def accepted(state: JobState, at: datetime, options: AutoscalerOptions) -> JobSt
     if state.intent is None or state.intent.realized_at is not None:
         return state
     intent = replace(state.intent, realized_at=at)
+    if any(record.decision_id == intent.decision_id for record in state.history):
+        return replace(state, intent=intent)
     record = ScalingRecord(
         decision_id=intent.decision_id, at=intent.decided_at, before=intent.before, after=intent.after
     )
@@ -123,9 +128,13 @@ def settle(
     return _late(sample, state, options, now, why=why, repeat=may_act)
 
 
-def rejection_of(state: JobState, targets: Mapping[VertexId, int], now: datetime) -> Rejection | None:
-    """Find the unexpired rejection of exactly these parallelisms."""
-    return next((r for r in state.rejections if r.expires_at > now and dict(r.after) == dict(targets)), None)
+def rejection_of(state: JobState, decision: Decision, now: datetime) -> Rejection | None:
+    """Find the unexpired rejection of exactly these changes."""
+    return next((r for r in state.rejections if r.expires_at > now and dict(r.after) == _wanted(decision)), None)
+
+
+def _wanted(decision: Decision) -> dict[VertexId, int]:
+    return {vertex: change.wanted for vertex, change in decision.changes.items()}
 
 
 def _runs_at(sample: JobSample, parallelism: Mapping[VertexId, int]) -> bool:
@@ -147,8 +156,19 @@ def _end_of(intent: Intent, sample: JobSample, now: datetime, *, may_act: bool, 
     """Tell why an intent ends without having been reached or given up, if it does."""
     if not may_act and intent.realized_at is None:
         return reports.withdrawn(sample.job, intent, now)
+    if now - intent.deadline > MAX_NEGLECT:
+        return reports.outdated(sample.job, intent, now)
     other = sample.topology.fingerprint != intent.fingerprint or sample.job_id != intent.job_id
-    return reports.overtaken(sample.job, intent, now) if seen and other else None
+    return reports.overtaken(sample.job, intent, now) if seen and (other or _is_elsewhere(sample, intent)) else None
+
+
+def _is_elsewhere(sample: JobSample, intent: Intent) -> bool:
+    """Tell whether a vertex runs at a parallelism that is not on the way: somebody else has changed it."""
+    running = sample.topology.parallelism
+    return any(
+        not min(intent.before[vertex], wanted) <= running[vertex] <= max(intent.before[vertex], wanted)
+        for vertex, wanted in intent.after.items()
+    )
 
 
 def _late(
@@ -162,7 +182,8 @@ def _late(
         event = reports.not_reached(sample.job, intent, why, now, options.rejection_expiry)
         return Settlement(state=_reject(state, why, now, options, event))
     deadline = now + time_to_reach(sample.settings, options.restart_time)
-    repeated = replace(intent, attempts=attempts, deadline=deadline)
+    # Not known to be accepted any more: it is asked for as soon as the job is there to be asked for.
+    repeated = replace(intent, attempts=attempts, deadline=deadline, realized_at=None)
     event = reports.late(sample.job, intent, why, now, deadline)
     state = replace(state, intent=repeated, outbox=(*state.outbox, event))
     return Settlement(state=state, in_flight=True, request=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headgate.control import reports
@@ -27,6 +27,8 @@ class Observation:
     ctx: JobContext
     sample: JobSample | None = None
     """The newest that was ever taken, however old; its `at` tells."""
+    since: datetime | None = None
+    """Tick at which the key came to mean this job id, None if it always did: samples before it are another job's."""
     problem: NotReady | None = None
     """Why the last tick gave no sample; None when it did."""
 
@@ -73,26 +75,32 @@ class Observer:
 
     async def _observe_job(self, ctx: JobContext, at: datetime) -> Observation | None:
         old = self.latest.get(ctx.key)
-        sample = old.sample if old and old.ctx.job_id == ctx.job_id else None
+        same = old is not None and old.ctx.job_id == ctx.job_id
+        sample = old.sample if old and same else None
+        since = at if old and not same else old.since if old else None
+        return await self._look(Observation(ctx=ctx, sample=sample, since=since), at)
+
+    async def _look(self, seen: Observation, at: datetime) -> Observation | None:
+        ctx = seen.ctx
         if ctx.status is not JobStatus.RUNNING:
             problem = NotReady(reason=Reason.JOB_NOT_RUNNING, message=f"the job is {ctx.status}")
-            return Observation(ctx=ctx, sample=sample, problem=problem)
+            return replace(seen, problem=problem)
         try:
             async with asyncio.timeout(self._time_limit):
-                return Observation(ctx=ctx, sample=await self._collector.update_metrics(ctx, at))
+                return replace(seen, sample=await self._collector.update_metrics(ctx, at))
         except NotFoundError:
             return None
         except (HeadgateError, TimeoutError) as error:
-            return self._failed(ctx, sample, error, at)
+            return self._failed(seen, error, at)
         except Exception as error:  # noqa: BLE001 - one job's failure is that job's event, whatever it is
-            return self._failed(ctx, sample, error, at)
+            return self._failed(seen, error, at)
 
-    def _failed(self, ctx: JobContext, sample: JobSample | None, error: Exception, at: datetime) -> Observation:
+    def _failed(self, seen: Observation, error: Exception, at: datetime) -> Observation:
         if isinstance(error, TimeoutError):
             error = TimeoutError(f"no sample within {self._time_limit:g} s")
-        self._events.handle(reports.job_error(ctx.key, error, at, reports.DEFAULT_INTERVAL))
+        self._events.handle(reports.job_error(seen.ctx.key, error, at, reports.DEFAULT_INTERVAL))
         problem = NotReady(reason=Reason.JOB_UNREACHABLE, message=f"no sample was taken: {error}")
-        return Observation(ctx=ctx, sample=sample, problem=problem)
+        return replace(seen, problem=problem)
 
     def _replace(self, observations: Iterable[Observation], over: Mapping[JobKey, str], at: datetime) -> None:
         before, self.latest = self.latest, {one.ctx.key: one for one in observations}
@@ -116,9 +124,9 @@ class Observer:
         try:
             await asyncio.to_thread(self._sink.append, samples)
         except HeadgateError as error:
-            self._events.handle(reports.fleet_error("samples could not be kept", error, at, reports.DEFAULT_INTERVAL))
+            self._events.handle(reports.fleet_error("samples could not be kept", str(error), at))
 
 
 def _unreachable(old: Observation, why: str) -> Observation:
     problem = NotReady(reason=Reason.JOB_UNREACHABLE, message=f"its cluster does not answer: {why}")
-    return Observation(ctx=old.ctx, sample=old.sample, problem=problem)
+    return replace(old, problem=problem)

@@ -19,7 +19,8 @@ def candidate(seen: Observation, now: datetime) -> Candidate | None:
     if sample is None or seen.problem is not None or not options.enabled:
         return None
     stable = sample.running_since + options.stabilization_interval
-    return Candidate(sample=sample, options=options, window_from=max(now - options.metrics_window, stable))
+    begin = max(now - options.metrics_window, stable, seen.since or stable)
+    return Candidate(sample=sample, options=options, window_from=begin)
 
 
 def unevaluated(seen: Observation) -> NotReady:

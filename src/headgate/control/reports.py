@@ -50,12 +50,12 @@ def reached(job: JobKey, intent: Intent, now: datetime) -> Event:
 
 
 def late(job: JobKey, intent: Intent, why: str, now: datetime, deadline: datetime) -> Event:
-    """Say that the target was not reached in time and is asked for again."""
+    """Say that the target was not reached in time, and until when it is tried once more."""
     return _warning(
         job,
         intent,
         now,
-        f"not at its new parallelism after {_since(intent, now)}: {why}; asked again, until {deadline:%H:%M:%S} UTC",
+        f"not at its new parallelism after {_since(intent, now)}: {why}; tried again until {deadline:%H:%M:%S} UTC",
         step=f"late:{intent.attempts}",
     )
 
@@ -74,7 +74,12 @@ def not_reached(job: JobKey, intent: Intent, why: str, now: datetime, expiry: ti
 
 def overtaken(job: JobKey, intent: Intent, now: datetime) -> Event:
     """Say that an open change was closed because the job is no longer the one that was decided on."""
-    return _recovered(job, intent, now, "the job was resubmitted or its graph has changed since")
+    return _recovered(job, intent, now, "the job was resubmitted, or somebody else has changed it since")
+
+
+def outdated(job: JobKey, intent: Intent, now: datetime) -> Event:
+    """Say that an open change was closed because nobody looked after it for too long."""
+    return _recovered(job, intent, now, "it is too old to be carried out without looking at the job anew")
 
 
 def withdrawn(job: JobKey, intent: Intent, now: datetime) -> Event:
@@ -96,16 +101,16 @@ def job_error(job: JobKey, error: BaseException, now: datetime, interval: timede
     )
 
 
-def fleet_error(what: str, error: BaseException, now: datetime, interval: timedelta) -> Event:
+def fleet_error(what: str, why: str, now: datetime) -> Event:
     """Say that something all jobs share failed in this cycle."""
     return Event(
         at=now,
         type=EventType.WARNING,
         reason=EventReason.AUTOSCALER_ERROR,
-        message=f"{what}: {str(error) or type(error).__name__}",
+        message=f"{what}: {why}",
         key=f"fleet:{what}",
         subject="headgate",
-        merge_interval=interval,
+        merge_interval=DEFAULT_INTERVAL,
     )
 
 

@@ -70,7 +70,7 @@ class Runner:
             try:
                 await tick(tick_of(at, interval))
             except Exception as error:  # noqa: BLE001 - the service outlives any one tick
-                self.events.handle(reports.fleet_error(what, error, at, reports.DEFAULT_INTERVAL))
+                self.events.handle(reports.fleet_error(what, str(error) or type(error).__name__, at))
             await _wait(stop, until_next(self.clock(), interval))
 
 

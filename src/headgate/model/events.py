@@ -33,7 +33,7 @@ class EventReason(StrEnum):
     JOB_VANISHED = "JobVanished"
     JOB_APPEARED = "JobAppeared"
     INTENT_RECOVERED = "IntentRecovered"
-    """A change left open by an earlier process was finished or closed."""
+    """An open change was closed without having been seen: the job or its owner's wish is no longer the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

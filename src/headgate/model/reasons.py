@@ -24,7 +24,7 @@ class Reason(StrEnum):
     BACKLOG = "Backlog"
     """No shrinking while a backlog is worked off."""
     EXCLUDED = "Excluded"
-    """The vertex is excluded by option, has finished, or has no busy time."""
+    """The vertex is excluded by option or has finished."""
 
     # outcomes without a change
     BALANCED = "Balanced"

@@ -24,7 +24,7 @@ class Intent:
     fingerprint: str
     before: Mapping[VertexId, int]
     after: Mapping[VertexId, int]
-    """Wanted parallelism of every vertex, the unchanged ones included."""
+    """Wanted parallelism of the vertices that change; the others are the engine's and the user's business."""
     deadline: datetime
     """By when the running parallelism should have reached `after`."""
     realized_at: datetime | None = None

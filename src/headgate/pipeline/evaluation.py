@@ -98,9 +98,15 @@ def _asked(plan: Plan, job: Candidate, spans: Mapping[VertexId, Span]) -> FleetJ
 
 
 def _pace(collect_interval: timedelta, settings: EngineSettings) -> Pace:
-    """Two late samples are no news, a third one is."""
-    sample_every = max(collect_interval, timedelta(seconds=settings.metric_refresh_s))
-    return Pace(sample_every=sample_every, stale_after=3 * sample_every, tolerance=2 * sample_every)
+    """
+    Two late samples are no news, a third one is.
+
+    Two cadences that are alike drift past each other: a tick that comes just before the engine's refresh finds nothing
+    new, so samples may be as far apart as both intervals together without anything missing.
+    """
+    refresh = timedelta(seconds=settings.metric_refresh_s)
+    usual = max(collect_interval, refresh)
+    return Pace(sample_every=collect_interval + refresh, stale_after=3 * usual, tolerance=2 * usual)
 
 
 def _begin_of_last_job(rows: pa.Table) -> int:

@@ -43,16 +43,20 @@ class RevivingEvaluator:
         Answer every candidate; the contract is the port's.
 
         Raises:
-            UnreachableError: Spark could not be started, failed or died; the next call starts it anew if it is dead.
+            UnreachableError: Spark could not be started, failed or died (the next call starts a dead one
+                anew), or the call before has not come to an end.
         """
-        with self._lock:
-            evaluator = self._evaluator or self._start()
-            try:
-                return evaluator.evaluate(candidates, now)
-            except UnreachableError:
-                if self._session is not None and not is_alive(self._session):
-                    self._drop()
-                raise
+        if not self._lock.acquire(blocking=False):
+            message = "the evaluation before this one has not come to an end"
+            raise UnreachableError(message)
+        try:
+            return (self._evaluator or self._start()).evaluate(candidates, now)
+        except UnreachableError:
+            if self._session is None or not is_alive(self._session):
+                self._drop()
+            raise
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Stop Spark if it runs."""

@@ -9,19 +9,19 @@ from headgate.model.decision import Outcome
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobStatus
+from headgate.model.samples import EngineSettings, JobStatus
 from headgate.options.service import Mode
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
 
 
 async def test_a_job_outside_its_band_is_rescaled(world: Scenario) -> None:
-    """The wanted parallelism of every vertex is asked for in one request, and reported."""
+    """What changes is asked for in one request and reported; the other vertices are not touched."""
     decision = (await world.tick(0))["orders"]
 
     assert decision.outcome is Outcome.RESCALE
     assert decision.acts
-    assert world.engine.requests == [{"source": 1, "agg": 4}]
+    assert world.engine.requests == [{"agg": 4}]
     assert world.events.reasons == [EventReason.JOB_APPEARED, EventReason.SCALING_REPORT]
 
 
@@ -65,7 +65,7 @@ async def test_a_request_without_an_answer_is_repeated_in_the_next_cycle(world: 
     decision = (await world.tick(5))["orders"]
 
     assert decision.reason is Reason.RESCALE_IN_FLIGHT
-    assert world.engine.requests == [{"source": 1, "agg": 4}]
+    assert world.engine.requests == [{"agg": 4}]
     assert world.events.reasons.count(EventReason.SCALING_REPORT) == 1
 
 
@@ -171,6 +171,54 @@ async def test_a_job_that_is_gone_when_it_is_to_be_rescaled_is_no_event_of_the_c
     assert (decision.outcome, decision.reason) == (Outcome.NOT_READY, Reason.JOB_NOT_RUNNING)
     assert world.events.reasons == [EventReason.JOB_APPEARED]
     assert world.engine.requests == []
+
+
+async def test_a_change_by_hand_ends_the_open_intent(world: Scenario) -> None:
+    """Somebody who sets another parallelism meanwhile is not overruled by an older decision."""
+    world.engine.obeys = False
+    await world.tick(0)
+    world.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 8}))
+    world.factors = {}
+
+    await world.tick(900)
+
+    assert world.store.load(ORDERS).state.intent is None
+    assert EventReason.INTENT_RECOVERED in world.events.reasons
+    assert len(world.engine.requests) == 1
+
+
+async def test_an_intent_that_was_forgotten_for_days_is_not_carried_out(world: Scenario) -> None:
+    """A Headgate that was away for long looks at the job anew instead of finishing what it had begun."""
+    world.engine.realize_faults = [UnreachableError("no answer")]
+    await world.tick(0)
+    world.factors = {}
+
+    decision = (await world.tick(200_000))["orders"]
+
+    assert decision.reason is Reason.BALANCED
+    assert world.engine.requests == []
+
+
+async def test_a_scheduler_that_cannot_rescale_in_place_is_only_advised(world: Scenario) -> None:
+    """No request that must be refused is sent, in every cycle anew; the advice says why."""
+    settings = EngineSettings(checkpoint_interval_s=10.0, adaptive=False)
+    world.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 1}), settings=settings)
+
+    decision = (await world.tick(0))["orders"]
+
+    assert decision.reason is Reason.ADVICE
+    assert "does not rescale in place" in decision.message
+    assert world.engine.requests == []
+
+
+async def test_a_refused_request_is_no_rescale(world: Scenario) -> None:
+    """What is kept and explained is what came of it."""
+    world.engine.realize_faults = [RefusedError("above the maximum")]
+
+    decision = (await world.tick(0))["orders"]
+
+    assert (decision.outcome, decision.reason) == (Outcome.KEEP, Reason.PARALLELISM_REJECTED)
+    assert "above the maximum" in decision.message
 
 
 async def test_a_resubmitted_job_closes_the_open_intent(world: Scenario) -> None:

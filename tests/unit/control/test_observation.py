@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headgate.control.outcomes import candidate
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
@@ -97,6 +98,19 @@ async def test_a_log_that_cannot_be_written_is_an_event_and_no_more(world: Scena
 
     assert world.events.reasons[-1] is EventReason.AUTOSCALER_ERROR
     assert world.observer.latest[ORDERS].sample is not None
+
+
+async def test_samples_of_the_job_that_had_the_name_before_do_not_count(world: Scenario) -> None:
+    """A key that passes to another running job begins its window there, however long that job has run."""
+    await world.observer.observe(at(0))
+    world.engine.contexts[ORDERS] = context(job_id="j2")
+    await world.observer.observe(at(1_000))
+    await world.observer.observe(at(1_010))
+
+    begun = candidate(world.observer.latest[ORDERS], at(1_010))
+
+    assert begun is not None
+    assert begun.window_from == at(1_000)
 
 
 async def test_a_resubmitted_job_does_not_inherit_the_old_sample(world: Scenario) -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.model.identity import JobKey
@@ -95,6 +95,7 @@ def test_a_stale_job_does_not_hold_up_the_others() -> None:
     assert isinstance(answers[JobKey("prod", "job-1")], EvaluatedMetrics)
 
 
+@settings(max_examples=20)
 @given(cuts=st.lists(st.integers(0, 12), max_size=6).map(sorted))
 def test_the_cut_of_the_stream_changes_nothing(cuts: list[int]) -> None:
     """Batches of any length, empty ones among them, give the answers of one batch."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from yarl import URL
 
-from headgate.options.secrets import Secret, redact, resolve
+from headgate.config.secrets import Secret, redact, resolve
 from headgate.options.service import ClusterOptions
 
 

@@ -49,7 +49,9 @@ class FlinkJobListFetcher:
             return str(error)
 
     def _context(self, key: JobKey, job: ListedJob) -> JobContext:
-        return JobContext(key=key, job_id=job.job_id, status=job.status, options=self._options_of(key))
+        # by the name alone: the second job of a name is no less bound by what its owner wants
+        options = self._options_of(JobKey(key.cluster, job.name))
+        return JobContext(key=key, job_id=job.job_id, status=job.status, options=options)
 
 
 def name_jobs(cluster: str, jobs: Iterable[ListedJob]) -> Iterator[tuple[JobKey, ListedJob]]:

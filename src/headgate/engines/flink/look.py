@@ -102,11 +102,12 @@ def look(seen: Seen | None, reading: Reading, *, at: datetime, refresh: timedelt
     Returns:
         None when the reading is of an earlier run and says nothing of this one.
     """
-    if reading.is_of_earlier_run:
+    begins = seen is None or _started_anew(seen.reading, reading)
+    if begins and reading.is_of_earlier_run:
         return None
     clock_ms = reading.clock_ms
     measured_at = at if clock_ms is None else instant(clock_ms)
-    if seen is None or _started_anew(seen.reading, reading):
+    if seen is None or begins:
         fresh = Seen(reading=reading, measured_at=measured_at, epoch=_epoch(seen, reading), looked_at=at)
         # an answer without a clock may be older than anybody knows: it is where counting begins, no more
         return Look(seen=fresh, is_sample=clock_ms is not None)

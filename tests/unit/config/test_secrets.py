@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.options.secrets import Secret, redact, references, resolve
+from headgate.config.secrets import Secret, redact, references, resolve
 
 
 def test_references_are_resolved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
