@@ -84,11 +84,28 @@ async def test_advice_as_json_is_for_machines(flink: FakeFlink) -> None:
 
 async def test_advice_on_a_cluster_that_does_not_answer_says_so() -> None:
     """Nobody listens at port 1: the complaint names address and failure, the status is 1, and nothing is advised."""
-    done = await headgate("advise", "http://127.0.0.1:1", "--for", "2 s")
+    done = await headgate("advise", "http://127.0.0.1:1", "--for", "4 s")
     assert done.status == 1
     assert "127.0.0.1:1" in done.err
     assert "error: no advice: cluster 127.0.0.1 does not answer" in done.err
     assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["127.0.0.1:8081"], "http"),
+        (["http://127.0.0.1:1", "--for", "1 s"], "too short"),
+        (["http://127.0.0.1:1", "--for", "30"], "not a duration"),
+        (["http://127.0.0.1:1", "--utilization", "7"], "utilization"),
+    ],
+)
+async def test_advice_refuses_what_makes_no_sense(arguments: list[str], complaint: str) -> None:
+    """A wrong call ends with status 2 and one readable complaint, before anything is asked."""
+    done = await headgate("advise", *arguments)
+    assert done.status == 2
+    assert complaint in done.err
+    assert "Traceback" not in done.err
 
 
 async def test_explain_tells_the_last_decision_with_its_numbers(flink: FakeFlink, tmp_path: Path) -> None:
