@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,11 +34,12 @@ def evaluated(evaluator: FleetEvaluator) -> str:
 
 
 def kill_java() -> None:
-    """Kill every Java process that this one started."""
+    """Kill every Java process that this one started; the workers of Spark's Python end by themselves then."""
     for child in psutil.Process().children(recursive=True):
-        if "java" in child.name():
-            child.kill()
-            child.wait()
+        with suppress(psutil.NoSuchProcess):
+            if "java" in child.name():
+                child.kill()
+                child.wait()
 
 
 def main(directory: Path) -> None:
