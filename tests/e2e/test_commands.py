@@ -140,6 +140,17 @@ def left_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+async def test_a_checked_configuration_can_be_read_by_a_machine(tmp_path: Path) -> None:
+    """Each option in force with its value and where it is set."""
+    config = tmp_path / "headgate.yaml"
+    config.write_text("mode: act\nclusters: [{name: c, url: 'http://127.0.0.1:1'}]\n")
+    done = await headgate("config", "check", "--config", str(config), "--json")
+    assert done.status == 0, done.err
+    mode = next(option for option in json.loads(done.out) if option["key"] == "mode")
+    assert mode["value"] == "act"
+    assert mode["origin"].endswith("headgate.yaml:1")
+
+
 async def test_a_faulty_file_is_told_completely_and_nothing_runs(tmp_path: Path) -> None:
     """All faults at once, each with file, line, key and what was expected; the status is 2 and nothing is left."""
     config = tmp_path / "faulty.yaml"

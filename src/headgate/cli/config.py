@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,8 @@ def group() -> None:
 @app.command("check")
 def check(
     config: Annotated[Path, typer.Option("--config", "-c", help="YAML or TOML file.")] = Path("headgate.yaml"),
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="The options as a JSON list.")] = False,
 ) -> None:
     """
     Report all faults together, each with file, line, key and what was expected; else every value and its origin.
@@ -34,6 +37,9 @@ def check(
         loaded = load(config, os.environ, {})
         if faults := unresolvable(loaded):
             raise ConfigError(faults)
+    if as_json:
+        typer.echo(json.dumps([option._asdict() for option in describe(loaded)], indent=2))
+        return
     rows = [("option", "value", "from"), *describe(loaded)]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     for key, value, origin in rows:  # never cut: these lines are searched and compared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headgate.model.decision import Decision
@@ -38,38 +39,26 @@ def scaling_report(decision: Decision, interval: timedelta) -> Event:
 def reached(job: JobKey, intent: Intent, now: datetime) -> Event:
     """Say that the job runs at what was decided."""
     took = (now - intent.decided_at).total_seconds()
-    return Event(
-        at=now,
-        type=EventType.NORMAL,
-        reason=EventReason.RESCALE_REACHED,
-        message=f"the new parallelism was seen running {took:.1f} s after the decision",
-        key=f"{job}:{intent.decision_id}:reached",
-        subject=job,
-        fields={"decision": intent.decision_id, "took_s": took},
-    )
+    message = f"the new parallelism was seen running {took:.1f} s after the decision"
+    event = _of_intent(job, intent, now, EventReason.RESCALE_REACHED, message, step="reached")
+    return replace(event, fields={**event.fields, "took_s": took})
 
 
 def late(job: JobKey, intent: Intent, why: str, now: datetime, deadline: datetime) -> Event:
     """Say that the target was not reached in time, and until when it is tried once more."""
-    return _warning(
-        job,
-        intent,
-        now,
-        f"not at its new parallelism after {_since(intent, now)}: {why}; tried again until {deadline:%H:%M:%S} UTC",
-        step=f"late:{intent.attempts}",
+    message = (
+        f"not at its new parallelism after {_since(intent, now)}: {why}; tried again until {deadline:%H:%M:%S} UTC"
     )
+    return _of_intent(job, intent, now, EventReason.RESCALE_NOT_REACHED, message, step=f"late:{intent.attempts}")
 
 
 def not_reached(job: JobKey, intent: Intent, why: str, now: datetime, expiry: timedelta) -> Event:
     """Say that the target was given up, and for how long it is not tried again."""
-    return _warning(
-        job,
-        intent,
-        now,
+    message = (
         f"gave up the new parallelism after {_since(intent, now)}: {why}; "
-        f"the same is not asked for again before {now + expiry:%H:%M:%S} UTC",
-        step="given-up",
+        f"the same is not asked for again before {now + expiry:%H:%M:%S} UTC"
     )
+    return _of_intent(job, intent, now, EventReason.RESCALE_NOT_REACHED, message, step="given-up")
 
 
 def overtaken(job: JobKey, intent: Intent, now: datetime) -> Event:
@@ -149,22 +138,15 @@ def parallelism_text(topology: Topology, wanted: Mapping[VertexId, int]) -> str:
 
 
 def _recovered(job: JobKey, intent: Intent, now: datetime, why: str) -> Event:
-    return Event(
-        at=now,
-        type=EventType.NORMAL,
-        reason=EventReason.INTENT_RECOVERED,
-        message=f"an open change was closed: {why}",
-        key=f"{job}:{intent.decision_id}:closed",
-        subject=job,
-        fields={"decision": intent.decision_id},
-    )
+    message = f"an open change was closed: {why}"
+    return _of_intent(job, intent, now, EventReason.INTENT_RECOVERED, message, step="closed")
 
 
-def _warning(job: JobKey, intent: Intent, now: datetime, message: str, *, step: str) -> Event:
+def _of_intent(job: JobKey, intent: Intent, now: datetime, reason: EventReason, message: str, *, step: str) -> Event:
     return Event(
         at=now,
-        type=EventType.WARNING,
-        reason=EventReason.RESCALE_NOT_REACHED,
+        type=EventType.WARNING if reason is EventReason.RESCALE_NOT_REACHED else EventType.NORMAL,
+        reason=reason,
         message=message,
         key=f"{job}:{intent.decision_id}:{step}",
         subject=job,
