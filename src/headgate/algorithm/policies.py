@@ -53,10 +53,8 @@ def step_up_within(factor: float) -> Policy:
 
     def policy(proposal: Proposal) -> Proposal:
         most = scaled(proposal.current, 1 + factor)
-        if proposal.wanted <= most:
-            return proposal
         detail = f"one step adds at most {factor:g} times {proposal.current}"
-        return proposal.limited_to(most, Reason.SCALE_UP_FACTOR, detail)
+        return proposal.limited_to(min(proposal.wanted, most), Reason.SCALE_UP_FACTOR, detail)
 
     return policy
 
@@ -66,10 +64,8 @@ def step_down_within(factor: float) -> Policy:
 
     def policy(proposal: Proposal) -> Proposal:
         least = scaled(proposal.current, 1 - factor)
-        if proposal.wanted >= least:
-            return proposal
         detail = f"one step removes at most {factor:g} of {proposal.current}"
-        return proposal.limited_to(least, Reason.SCALE_DOWN_FACTOR, detail)
+        return proposal.limited_to(max(proposal.wanted, least), Reason.SCALE_DOWN_FACTOR, detail)
 
     return policy
 
@@ -79,10 +75,8 @@ def at_least(parallelism: int) -> Policy:
 
     def policy(proposal: Proposal) -> Proposal:
         least = min(proposal.current, parallelism)
-        if proposal.wanted >= least:
-            return proposal
         detail = f"vertex.min-parallelism is {parallelism}, running are {proposal.current}"
-        return proposal.limited_to(least, Reason.MIN_PARALLELISM, detail)
+        return proposal.limited_to(max(proposal.wanted, least), Reason.MIN_PARALLELISM, detail)
 
     return policy
 
@@ -92,10 +86,8 @@ def at_most(parallelism: int) -> Policy:
 
     def policy(proposal: Proposal) -> Proposal:
         most = max(proposal.current, parallelism)
-        if proposal.wanted <= most:
-            return proposal
         detail = f"vertex.max-parallelism is {parallelism}, running are {proposal.current}"
-        return proposal.limited_to(most, Reason.MAX_PARALLELISM, detail)
+        return proposal.limited_to(min(proposal.wanted, most), Reason.MAX_PARALLELISM, detail)
 
     return policy
 
@@ -104,10 +96,8 @@ def within_key_groups(key_groups: int) -> Policy:
     """Keep to the engine's own bound: a subtask without a key group cannot exist."""
 
     def policy(proposal: Proposal) -> Proposal:
-        if proposal.wanted <= key_groups:
-            return proposal
         detail = f"the vertex has {key_groups} key groups"
-        return proposal.limited_to(key_groups, Reason.VERTEX_MAX_PARALLELISM, detail)
+        return proposal.limited_to(min(proposal.wanted, key_groups), Reason.VERTEX_MAX_PARALLELISM, detail)
 
     return policy
 
@@ -120,9 +110,9 @@ def within_partitions(partitions: int | None) -> Policy:
     """
 
     def policy(proposal: Proposal) -> Proposal:
-        if not partitions or proposal.wanted <= partitions:
-            return proposal
-        return proposal.limited_to(partitions, Reason.PARTITIONS, f"the source has {partitions} partitions")
+        most = partitions or proposal.wanted
+        detail = f"the source has {partitions} partitions"
+        return proposal.limited_to(min(proposal.wanted, most), Reason.PARTITIONS, detail)
 
     return policy
 

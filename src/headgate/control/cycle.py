@@ -16,9 +16,9 @@ from headgate.algorithm.decide import decide, not_ready
 from headgate.control import reports
 from headgate.control.actuation import Actuator
 from headgate.control.intents import rejection_of, settle
-from headgate.control.observation import Observation
+from headgate.control.observation import Observation, candidate
 from headgate.control.outbox import Outbox
-from headgate.control.outcomes import candidate, in_flight, unevaluated, without_change
+from headgate.control.outcomes import in_flight, unevaluated, without_change
 from headgate.errors import NotFoundError
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey

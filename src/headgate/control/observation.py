@@ -17,7 +17,7 @@ from headgate.model.identity import JobKey
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, JobStatus
-from headgate.ports import EventHandler, JobContext, JobListFetcher, MetricCollector, SampleSink
+from headgate.ports import Candidate, EventHandler, JobContext, JobListFetcher, MetricCollector, SampleSink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,3 +130,13 @@ class Observer:
 def _unreachable(old: Observation, why: str) -> Observation:
     problem = NotReady(reason=Reason.JOB_UNREACHABLE, message=f"its cluster does not answer: {why}")
     return replace(old, problem=problem)
+
+
+def candidate(seen: Observation, now: datetime) -> Candidate | None:
+    """Give the job for evaluation, its window begun no earlier than its stabilization ended; None if it is not up."""
+    sample, options = seen.sample, seen.ctx.options
+    if sample is None or seen.problem is not None or not options.enabled:
+        return None
+    stable = sample.running_since + options.stabilization_interval
+    begin = max(now - options.metrics_window, stable, seen.since or stable)
+    return Candidate(sample=sample, options=options, window_from=begin)

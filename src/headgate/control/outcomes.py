@@ -10,17 +10,6 @@ from headgate.model.decision import Decision, Outcome
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.state import Intent
-from headgate.ports import Candidate
-
-
-def candidate(seen: Observation, now: datetime) -> Candidate | None:
-    """Give the job for evaluation, its window begun no earlier than its stabilization ended; None if it is not up."""
-    sample, options = seen.sample, seen.ctx.options
-    if sample is None or seen.problem is not None or not options.enabled:
-        return None
-    stable = sample.running_since + options.stabilization_interval
-    begin = max(now - options.metrics_window, stable, seen.since or stable)
-    return Candidate(sample=sample, options=options, window_from=begin)
 
 
 def unevaluated(seen: Observation) -> NotReady:

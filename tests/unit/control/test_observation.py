@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.control.outcomes import candidate
+from headgate.control.observation import candidate
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
