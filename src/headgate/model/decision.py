@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from headgate.model.events import EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
+from headgate.model.state import DelayedScaleDown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,25 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Something that somebody should be told beside the decision itself; the control loop makes an event of it."""
+
+    reason: EventReason
+    type: EventType
+    message: str
+    key: str
+    """Names what stays the same while the notice repeats, within its job."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigChanges:
+    """A change of the job's configuration: values to set and keys to take away."""
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    removals: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """The parallelism wanted for one vertex, and how it came about."""
 
@@ -37,6 +58,11 @@ class Proposal:
     wanted: int
     outside: bool = False
     """Whether the vertex's true rate lies outside its band."""
+    expected_rate: float | None = None
+    """True processing rate to be had at the wished parallelism, records/s; None when nothing was wished."""
+    delayed: DelayedScaleDown | None = None
+    """Wishes to shrink to be remembered until the next cycle."""
+    notices: tuple[Notice, ...] = ()
     steps: tuple[Step, ...] = ()
 
     @property
@@ -80,6 +106,10 @@ class Decision:
     proposals: tuple[Proposal, ...] = ()
     """In topological order."""
     evaluated: EvaluatedMetrics | None = None
+    config: ConfigChanges = field(default_factory=ConfigChanges)
+    """Changes of the job's configuration that go with a rescale; empty when there are none."""
+    notices: tuple[Notice, ...] = ()
+    """Those of the proposals included."""
     acts: bool = False
     """False in advice mode: the outcome is what would be done."""
 
@@ -94,11 +124,3 @@ class Decision:
     def targets(self) -> Mapping[VertexId, int]:
         """Wanted parallelism of every vertex, the unchanged ones included."""
         return {proposal.vertex: proposal.wanted for proposal in self.proposals}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigChanges:
-    """A change of the job's configuration: values to set and keys to take away."""
-
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    removals: frozenset[str] = frozenset()

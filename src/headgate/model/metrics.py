@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from headgate.model.identity import VertexId
@@ -41,6 +41,25 @@ class VertexMetrics:
     """Whether the true rate lies outside its band, so that the job has cause to change."""
 
 
+class JobMetric(StrEnum):
+    """An evaluated metric of the whole job; memory in bytes, shares 0 to 1."""
+
+    GC_PRESSURE = "GC_PRESSURE"
+    HEAP_MAX_USAGE_RATIO = "HEAP_MAX_USAGE_RATIO"
+    HEAP_MEMORY_USED = "HEAP_MEMORY_USED"
+    MANAGED_MEMORY_USED = "MANAGED_MEMORY_USED"
+    METASPACE_MEMORY_USED = "METASPACE_MEMORY_USED"
+    NUM_TASK_SLOTS_USED = "NUM_TASK_SLOTS_USED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobValue:
+    """A job-wide metric: its latest value and its mean over the window, each None when unknown."""
+
+    current: float | None = None
+    average: float | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatedMetrics:
     """One job, evaluated over its window."""
@@ -53,6 +72,8 @@ class EvaluatedMetrics:
     """How much of the metric window the samples span, 0 to 1."""
     samples: int
     """Least number of samples behind any vertex."""
+    job: Mapping[JobMetric, JobValue] = field(default_factory=dict)
+    """Job-wide metrics; one of which nothing is known may be absent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

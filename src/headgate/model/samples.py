@@ -57,6 +57,21 @@ class Measure(Enum):
         return 1 << list(Measure).index(self)
 
 
+class JobMeasure(StrEnum):
+    """One measured quantity of a whole job: its column's name."""
+
+    GC_PRESSURE = "gc_pressure"
+    """Share of time, 0 to 1, that the TaskManager with most of it spends in garbage collection."""
+    HEAP_MEMORY_USED = "heap_used_bytes"
+    """Largest heap in use of any TaskManager."""
+    HEAP_MAX_USAGE_RATIO = "heap_usage"
+    """Largest heap in use over largest heap, 0 to 1."""
+    MANAGED_MEMORY_USED = "managed_used_bytes"
+    """Largest managed memory in use of any TaskManager."""
+    METASPACE_MEMORY_USED = "metaspace_used_bytes"
+    """Largest metaspace in use of any TaskManager."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VertexSample:
     """One vertex at one instant."""
@@ -102,6 +117,13 @@ class EngineSettings:
     """How often the engine fetches metrics from its workers: values repeat in between."""
     adaptive: bool = True
     """Whether parallelism can change in place."""
+    slots_per_task_manager: int = 1
+    task_manager_cpus: float | None = None
+    """None when unknown."""
+    task_manager_memory_bytes: int | None = None
+    """Total process memory of a TaskManager; None when unknown."""
+    memory: Mapping[str, str] = field(default_factory=dict)
+    """The cluster's `taskmanager.memory.*` and `taskmanager.network.*` settings, as they are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,3 +141,12 @@ class JobSample:
     settings: EngineSettings = field(default_factory=EngineSettings)
     slots_total: int | None = None
     slots_free: int | None = None
+    values: Mapping[JobMeasure, float] = field(default_factory=dict)
+    """Job-wide values; a missing one is absent."""
+
+    @property
+    def slots_used(self) -> int | None:
+        """Slots of the cluster in use; None when unknown."""
+        if self.slots_total is None or self.slots_free is None:
+            return None
+        return self.slots_total - self.slots_free

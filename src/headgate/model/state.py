@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from headgate.model.events import Event
 from headgate.model.identity import VertexId
+from headgate.model.metrics import ScalingMetric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +42,32 @@ class ScalingRecord:
     at: datetime
     before: Mapping[VertexId, int]
     after: Mapping[VertexId, int]
+    """Of the vertices that changed."""
     reached_at: datetime | None = None
     """None when the target was never reached."""
+    restart: timedelta | None = None
+    """How long the job stood still, as measured; None while that is not known."""
+    metrics: Mapping[VertexId, Mapping[ScalingMetric, float]] = field(default_factory=dict)
+    """Evaluated metrics of the vertices that changed, at the time of the decision."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A wish to shrink that was not granted yet."""
+
+    at: datetime
+    parallelism: int
+    outside: bool
+    """Whether the vertex was outside its band then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayedScaleDown:
+    """The wishes of one vertex to shrink, since the first one."""
+
+    first_at: datetime
+    wishes: tuple[Wish, ...]
+    """Oldest first, strictly decreasing in parallelism: an entry is the largest wish since it was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +87,8 @@ class JobState:
     rejections: tuple[Rejection, ...] = ()
     history: tuple[ScalingRecord, ...] = ()
     """Oldest first, trimmed by count and age."""
+    delayed: Mapping[VertexId, DelayedScaleDown] = field(default_factory=dict)
+    """Vertices that want to shrink and wait for their `scale-down.interval`."""
     outbox: tuple[Event, ...] = ()
     """Events saved with the state and not yet delivered: they leave at least once."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from headgate.model.samples import Measure
+from headgate.model.samples import JobMeasure, Measure
 
 SCHEMA_VERSION = 1
 SUBUNIT = 1000
@@ -44,6 +44,7 @@ JOBS = _schema(
     _column("fingerprint", pa.string(), "of the topology"),
     _column("slots_total", pa.int32(), "slots of the cluster"),
     _column("slots_free", pa.int32(), "free slots of the cluster"),
+    *(_column(m.value, pa.int64(), f"{m.name}, in thousandths") for m in JobMeasure),
 )
 """One row a (job, tick): job-wide values."""
 

@@ -1,7 +1,7 @@
 """
 The options of one job's autoscaling, under the reference autoscaler's keys (`job.autoscaler.*`).
 
-Only the straight path stands here yet: what observes, evaluates and limits. Same option, same meaning, same default.
+Same option, same meaning, same default. Headgate's own options say so.
 """
 
 from __future__ import annotations
@@ -11,10 +11,26 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
-from annotated_types import Ge, Interval
+from annotated_types import Ge, Gt, Interval
 
 from headgate.options.declaration import Options, option
-from headgate.options.units import PositiveDuration
+from headgate.options.units import MemorySize, PositiveDuration
+
+
+class Parity(StrEnum):
+    """Whose rules hold where Headgate differs from the reference autoscaler on purpose."""
+
+    CURRENT = "current"
+    """Headgate's: the deviations are documented one by one."""
+    REFERENCE = "1.16.0"
+    """The reference's, as of that version."""
+
+
+class LegacyAdjustMode(StrEnum):
+    """How the reference aligned parallelism before it had modes by name."""
+
+    EVENLY_SPREAD = "EVENLY_SPREAD"
+    MAXIMIZE_UTILISATION = "MAXIMIZE_UTILISATION"
 
 
 class BusyTimeAggregator(StrEnum):
@@ -106,6 +122,70 @@ class AutoscalerOptions(Options):
 
     history_max_age: timedelta = option("history.max.age", timedelta(hours=24))
     """Age up to which they are remembered."""
+
+    excluded_periods: tuple[str, ...] = option("excluded.periods", ())
+    """Times without scaling: daily `9:30-17:00`, Quartz cron, or both joined by `&&`; entries separated by `;`."""
+
+    scale_down_interval: timedelta = option(
+        "scale-down.interval", timedelta(hours=1), deprecated=("scale-up.grace-period",)
+    )
+    """How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken."""
+
+    restart_time_tracking_enabled: bool = option("restart.time-tracking.enabled", default=False)
+    """Whether measured restarts replace `restart.time`."""
+
+    restart_time_tracking_limit: timedelta = option("restart.time-tracking.limit", timedelta(minutes=15))
+    """Longest measured restart that counts."""
+
+    effectiveness_detection_enabled: bool = option("scaling.effectiveness.detection.enabled", default=False)
+    """Whether an ineffective scale-up stops further growth of the vertex."""
+
+    effectiveness_threshold: Annotated[float, Interval(ge=0, le=1)] = option("scaling.effectiveness.threshold", 0.1)
+    """Share of the expected gain that a scale-up must bring to count as effective."""
+
+    gc_pressure_threshold: Annotated[float, Interval(ge=0, le=1)] = option("memory.gc-pressure.threshold", 1.0)
+    """Share of time in garbage collection above which nothing is scaled."""
+
+    heap_usage_threshold: Annotated[float, Interval(ge=0, le=1)] = option("memory.heap-usage.threshold", 1.0)
+    """Mean share of the heap in use above which nothing is scaled."""
+
+    memory_tuning_enabled: bool = option("memory.tuning.enabled", default=False)
+    """Whether a rescale also sets the TaskManagers' memory."""
+
+    memory_compensation_enabled: bool = option("memory.tuning.scale-down-compensation.enabled", default=True)
+    """Whether fewer TaskManagers get more heap each."""
+
+    memory_tuning_overhead: Annotated[float, Interval(ge=0, le=1)] = option("memory.tuning.overhead", 0.2)
+    """Reserve added to measured memory, as a share of it."""
+
+    maximize_managed_memory: bool = option("memory.tuning.maximize-managed-memory", default=False)
+    """Whether memory that is saved goes to managed memory, if the job uses any."""
+
+    quota_cpu: Annotated[float, Gt(0)] | None = option("quota.cpu", None)
+    """CPUs of all TaskManagers that growth never exceeds."""
+
+    quota_memory: MemorySize | None = option("quota.memory", None)
+    """Memory of all TaskManagers that growth never exceeds."""
+
+    alignment_mode: str | None = option("scaling.parallelism-alignment.mode", None)
+    """Alignment to key groups or partitions: `BALANCED` (when unset), `EVENLY_SPREAD` or `OFF`."""
+
+    legacy_adjust_mode: LegacyAdjustMode | None = option("scaling.key-group.partitions.adjust.mode", None)
+    """The reference's older alignment; holds where it is set and `scaling.parallelism-alignment.mode` is not."""
+
+    observed_scalability_enabled: bool = option("observed-scalability.enabled", default=False)
+    """Whether the job's own history corrects for growth that brings less than its share."""
+
+    observed_scalability_min_observations: Annotated[int, Ge(1)] = option("observed-scalability.min-observations", 3)
+    """Rescales of a vertex that the correction needs."""
+
+    observed_scalability_coefficient_min: Annotated[float, Interval(ge=0.01, le=1)] = option(
+        "observed-scalability.coefficient-min", 0.5
+    )
+    """Least coefficient that is believed."""
+
+    parity: Parity = option("parity", Parity.CURRENT, aliases=())
+    """Headgate's own, also written `headgate.parity`: `1.16.0` switches off every deliberate deviation."""
 
     rejection_expiry: timedelta = option("rejected-parallelism.expiry", timedelta(minutes=30))
     """How long a parallelism that was refused or never reached is not tried again."""

@@ -1,15 +1,18 @@
-"""Durations as people and Flink write them; inside the program they are `timedelta`."""
+"""Durations and memory sizes as people and Flink write them; inside the program `timedelta` and whole bytes."""
 
 from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, NewType
 
 from annotated_types import Gt
 
 PositiveDuration = Annotated[timedelta, Gt(timedelta())]
 """A duration above zero."""
+
+MemorySize = NewType("MemorySize", int)
+"""Bytes."""
 
 _UNITS = {
     "us": timedelta(microseconds=1),
@@ -58,6 +61,35 @@ def format_duration(duration: timedelta) -> str:
         return "0 s"
     unit = next(unit for unit, size in reversed(_UNITS.items()) if not duration % size)
     return f"{duration // _UNITS[unit]} {unit}"
+
+
+_BYTES = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
+_BYTE_ALIASES = {
+    **dict.fromkeys(("", "bytes"), "b"),
+    **dict.fromkeys(("k", "kibibytes"), "kb"),
+    **dict.fromkeys(("m", "mebibytes"), "mb"),
+    **dict.fromkeys(("g", "gibibytes"), "gb"),
+    **dict.fromkeys(("t", "tebibytes"), "tb"),
+}
+_SIZE = re.compile(r"\s*(?P<number>\d+)\s*(?P<unit>[a-z]*)\s*", re.IGNORECASE | re.ASCII)
+
+
+def parse_memory_size(text: str) -> MemorySize:
+    """
+    Read `30g`, `512 mb` as Flink does: powers of 1024, bytes without a unit.
+
+    Raises:
+        ValueError: no whole number, or an unknown unit.
+    """
+    match = _SIZE.fullmatch(text)
+    unit = match["unit"].lower() if match else ""
+    unit = _BYTE_ALIASES.get(unit, unit)
+    if match is None or unit not in _BYTES:
+        message = (
+            f"{text!r} is not a memory size. Hint: write a whole number and one of b, kb, mb, gb, tb, like '30 gb'"
+        )
+        raise ValueError(message)
+    return MemorySize(int(match["number"]) * _BYTES[unit])
 
 
 def _number(text: str) -> int | float:
