@@ -1,21 +1,29 @@
 """
-Every case of an area becomes a parameter of the test that is named after the area: `test_rate` runs area `rate`.
+Every case of an area becomes parameters of the test that is named after the area: `test_rate` runs area `rate`.
 
-A module may tell by `runs(case)` which cases do not need a rule that is not built yet; the others are not collected.
+Each case is run twice. By the reference's rules (`1.16.0`) it must give what the reference gave. By Headgate's
+(`current`) it must too, unless a documented deviation names it: then it must differ, and be the reference's again with
+that deviation switched off. The area `alignment_later_fix` contradicts the reference on purpose and is run by
+Headgate's rules only.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
+from headgate.options.deviations import Deviation, Parity
 from headgate.testing.golden import Case, read_cases
 
 CASES = Path(__file__).with_name("golden_cases.json")
+DEVIATIONS = Path(__file__).with_name("deviations.yaml")
+LATER_FIX = "alignment_later_fix"
 
 
 @cache
@@ -23,11 +31,32 @@ def _cases() -> tuple[Case, ...]:
     return tuple(read_cases(Path(os.environ.get("HEADGATE_GOLDEN_CASES", CASES))))
 
 
+@cache
+def _deviating() -> Mapping[str, tuple[Deviation, ...]]:
+    """Give the deviations that change each case, by the case's id."""
+    named: dict[str, tuple[Deviation, ...]] = {}
+    for deviation, cases in yaml.safe_load(DEVIATIONS.read_text(encoding="utf-8")).items():
+        for case in cases:
+            named[case] = (*named.get(case, ()), Deviation(deviation))
+    return named
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give each test the cases of its area."""
     if "case" not in metafunc.fixturenames:
         return
-    runs: Callable[[Case], bool] = getattr(metafunc.module, "runs", lambda _: True)
     area = metafunc.function.__name__.removeprefix("test_")
-    chosen = [case for case in _cases() if case.area == area and runs(case)]
-    metafunc.parametrize("case", chosen, ids=[case.id for case in chosen])
+    parameters = [parameter for case in _cases() if case.area == area for parameter in _parameters(case)]
+    metafunc.parametrize("case", parameters)
+
+
+def _parameters(case: Case) -> Iterator[object]:
+    if case.area != LATER_FIX:
+        yield pytest.param(replace(case, parity=Parity.REFERENCE), id=f"{Parity.REFERENCE}-{case.id}")
+    deviations = _deviating().get(case.id, ())
+    if not deviations:
+        yield pytest.param(case, id=f"{Parity.CURRENT}-{case.id}")
+        return
+    differs = pytest.mark.xfail(strict=True, raises=AssertionError, reason=f"deviates: {', '.join(deviations)}")
+    yield pytest.param(case, id=f"{Parity.CURRENT}-{case.id}", marks=differs)
+    yield pytest.param(replace(case, deviations_off=deviations), id=f"without-{'-'.join(deviations)}-{case.id}")

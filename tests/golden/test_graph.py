@@ -16,7 +16,6 @@ from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.readout import evaluated_vertices
 from headgate.algorithm.reduce import reduce_windows
-from headgate.algorithm.rules import PARITY
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric
 from headgate.model.samples import Measure
@@ -72,7 +71,7 @@ def test_output_ratio(case: Case) -> None:
     batch = _batch(case)
     ends = (batch.upstream == rows[case.inputs["from"]]) & (batch.downstream == rows[case.inputs["to"]])
 
-    found = output_ratios(batch, PARITY)
+    found = output_ratios(batch)
 
     assert found[ends] == pytest.approx([float(case.expected["output_ratio"])], rel=1e-9, nan_ok=True)
 
@@ -92,9 +91,9 @@ def test_evaluation(case: Case) -> None:
     """
     batch = _batch(case)
     if case.expected.get("error"):
-        assert np.isnan(evaluate(batch, PARITY).target_data_rate).all()
+        assert np.isnan(evaluate(batch).target_data_rate).all()
         return
-    known = evaluated_vertices([_job(case)], batch, evaluate(batch, PARITY))
+    known = evaluated_vertices([_job(case)], batch, evaluate(batch))
     metrics = {vertex.id: known[row].metrics for row, vertex in enumerate(_topology(case).vertices)}
 
     for vertex, expected in case.expected["vertices"].items():

@@ -14,7 +14,6 @@ from headgate.algorithm.epochs import combine
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.rates import mean
 from headgate.algorithm.reduce import reduce_windows
-from headgate.algorithm.rules import PARITY
 from headgate.model.identity import VertexId
 from headgate.model.samples import Measure
 from headgate.model.topology import Topology, Vertex
@@ -50,7 +49,7 @@ def test_busy_time(case: Case) -> None:
 
 def test_tpr_input_rate(case: Case) -> None:
     """The numerator of the true rate is estimated as the busy time is."""
-    found = input_rate(_batch(case), PARITY)
+    found = input_rate(_batch(case))
 
     assert found[0] == pytest.approx(float(case.expected["rate"]), rel=1e-9, nan_ok=True)
 

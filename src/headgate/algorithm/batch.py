@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from headgate.algorithm.stats import Bools, Floats, Ints, WindowStats
 from headgate.model.samples import Measure
+from headgate.options.deviations import Deviation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,8 @@ class Tuning:
     observed_min_observations: Floats
     busy_average: Bools
     """True: busy time from counters over all subtasks (AVG); False: from `LOAD` (MAX, MIN)."""
+    rules: Mapping[Deviation, Bools]
+    """Which deliberate deviations hold for the row's job; every one is answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ import numpy as np
 
 from headgate.algorithm.batch import Batch
 from headgate.algorithm.rates import MILLIS, ieee, mean, rate
-from headgate.algorithm.rules import Rules
 from headgate.algorithm.stats import Floats
 from headgate.model.samples import Measure
+from headgate.options.deviations import Deviation
 
 
 @ieee
@@ -25,18 +25,18 @@ def busy_time(batch: Batch) -> Floats:
     return np.where(batch.tuning.busy_average, of_counter, of_load)
 
 
-def input_rate(batch: Batch, rules: Rules) -> Floats:
+def input_rate(batch: Batch) -> Floats:
     """
     Give the records/s that belong to the busy time: the numerator of the true rate.
 
     The reference takes the engine's gauge for MAX and MIN, so that numerator and denominator are estimated alike
-    (FLINK-39306), and the counter where the gauge is missing or infinite; `counters_first` turns that round.
+    (FLINK-39306), and the counter where the gauge is missing or infinite; `COUNTERS_FIRST` turns that round.
     """
     counter = rate(batch.windows[Measure.NUM_RECORDS_IN])
     gauge = mean(batch.windows[Measure.NUM_RECORDS_IN_PER_SECOND])
-    if rules.counters_first:
-        return np.where(np.isnan(counter), gauge, counter)
-    return np.where(batch.tuning.busy_average | ~np.isfinite(gauge), counter, gauge)
+    by_gauge = np.where(batch.tuning.busy_average | ~np.isfinite(gauge), counter, gauge)
+    by_counter = np.where(np.isnan(counter), gauge, counter)
+    return np.where(batch.tuning.rules[Deviation.COUNTERS_FIRST], by_counter, by_gauge)
 
 
 @ieee
@@ -63,8 +63,8 @@ def true_rate(busy_rate: Floats, observed: Floats, switch_threshold: Floats) -> 
     return np.where(take_observed, observed, busy_rate)
 
 
-def true_processing_rate(batch: Batch, rules: Rules) -> Floats:
+def true_processing_rate(batch: Batch) -> Floats:
     """Give the records/s that each vertex could do at its parallelism if it were busy all the time."""
     observed = mean(batch.windows[Measure.OBSERVED_TPR], batch.tuning.observed_min_observations)
-    by_busy_time = busy_rate(input_rate(batch, rules), busy_time(batch))
+    by_busy_time = busy_rate(input_rate(batch), busy_time(batch))
     return true_rate(by_busy_time, observed, batch.tuning.observed_switch_threshold)

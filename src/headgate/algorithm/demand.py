@@ -8,19 +8,18 @@ from headgate.algorithm.batch import Batch
 from headgate.algorithm.capacity import Demand
 from headgate.algorithm.edges import output_ratios
 from headgate.algorithm.rates import ieee, rate, round3
-from headgate.algorithm.rules import Rules
 from headgate.algorithm.stats import Bools, Floats
 from headgate.model.samples import Measure
 
 
-def demand(batch: Batch, rules: Rules) -> Demand:
+def demand(batch: Batch) -> Demand:
     """
     Give the target and catch-up rate of every vertex.
 
     A source whose input cannot be told leaves its whole job without a demand: a graph fed by an unknown amount has no
     target anywhere.
     """
-    ratios = output_ratios(batch, rules)
+    ratios = output_ratios(batch)
     coming = source_target(batch)
     unknown = _job_has(batch, batch.is_source & np.isnan(coming))
     return Demand(

@@ -6,13 +6,13 @@ import numpy as np
 
 from headgate.algorithm.batch import Batch
 from headgate.algorithm.rates import MILLIS, ieee, rate
-from headgate.algorithm.rules import Rules
 from headgate.algorithm.stats import Bools, Floats, Ints
 from headgate.model.samples import Measure
+from headgate.options.deviations import Deviation
 
 
 @ieee
-def output_ratios(batch: Batch, rules: Rules) -> Floats:
+def output_ratios(batch: Batch) -> Floats:
     """
     Give for each edge the records it carries per record that its upstream reads; 0 where nothing flows.
 
@@ -20,9 +20,9 @@ def output_ratios(batch: Batch, rules: Rules) -> Floats:
     """
     read = rate(batch.windows[Measure.NUM_RECORDS_IN])
     written = rate(batch.windows[Measure.NUM_RECORDS_OUT])
-    carried = edge_rates(batch, read, written)
-    if rules.count_in_flight:
-        carried = with_records_in_flight(batch, carried, read, written)
+    as_read = edge_rates(batch, read, written)
+    as_sent = with_records_in_flight(batch, as_read, read, written)
+    carried = np.where(batch.tuning.rules[Deviation.RECORDS_IN_FLIGHT][batch.upstream], as_sent, as_read)
     base = read[batch.upstream]
     return np.where((base > 0) & (carried > 0), carried / base, 0.0)
 

@@ -12,19 +12,18 @@ from headgate.algorithm.busy import busy_time, true_processing_rate
 from headgate.algorithm.capacity import band, needed_capacity, outside, scale_factor
 from headgate.algorithm.demand import backlog, demand
 from headgate.algorithm.rates import MILLIS, round3
-from headgate.algorithm.rules import HEADGATE, Rules
 from headgate.model.samples import Measure
 
 
-def evaluate(batch: Batch, rules: Rules = HEADGATE) -> Evaluation:
+def evaluate(batch: Batch) -> Evaluation:
     """
     Evaluate all vertices of all jobs of the batch.
 
     A job's numbers do not depend on the other jobs, nor on their order. What cannot be told is NaN.
     """
-    true_rate = round3(true_processing_rate(batch, rules))
+    true_rate = round3(true_processing_rate(batch))
     behind = backlog(batch)
-    wanted = demand(batch, rules)
+    wanted = demand(batch)
     bounds = band(wanted, batch.tuning, behind)
     needed = needed_capacity(wanted, batch.tuning)
     return Evaluation(

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import numpy as np
 
 from headgate.algorithm.batch import Batch, Tuning
 from headgate.algorithm.columns import Table
 from headgate.algorithm.epochs import combine
+from headgate.algorithm.rules import rules_of
 from headgate.algorithm.stats import Bools, Floats, Ints, WindowStats
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.samples import Measure
 from headgate.model.topology import ShipStrategy, Topology
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
+from headgate.options.deviations import Deviation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,12 @@ def tuning(options: Sequence[tuple[AutoscalerOptions, int]]) -> Tuning:
         observed_switch_threshold=column(lambda o: o.observed_tpr_switch_threshold),
         observed_min_observations=column(lambda o: o.observed_tpr_min_observations),
         busy_average=column(lambda o: o.busy_time_aggregator is BusyTimeAggregator.AVG) > 0,
+        rules={rule: column(partial(_holds, rule)) > 0 for rule in Deviation},
     )
+
+
+def _holds(rule: Deviation, options: AutoscalerOptions) -> bool:
+    return rule in rules_of(options)
 
 
 def _whole_seconds(duration: timedelta) -> int:

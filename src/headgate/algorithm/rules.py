@@ -1,29 +1,17 @@
-"""Where Headgate reads its measurements otherwise than the reference autoscaler: one named rule each."""
+"""Which of the deliberate deviations from the reference autoscaler hold for a job."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation, Parity
+
+Rules = frozenset[Deviation]
+"""The deviations that hold."""
+
+HEADGATE: Rules = frozenset(Deviation)
+PARITY: Rules = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """The default is Headgate's reading; `PARITY` is the reference's."""
-
-    count_in_flight: bool = True
-    """
-    Records in flight are demand.
-
-    A slow vertex's backlog hides in its network buffers for minutes: the upstream writes 1000/s, the vertex reads
-    660/s, and no source lags yet. Demand taken from what a vertex reads would say that it keeps up.
-    """
-
-    counters_first: bool = True
-    """
-    Rates come from differences of counters; the engine's own rate gauge only stands in where there is no counter.
-
-    The gauge is a moving average over about a minute, so it reports a step of the load that late.
-    """
-
-
-HEADGATE = Rules()
-PARITY = Rules(count_in_flight=False, counters_first=False)
+def rules_of(options: AutoscalerOptions) -> Rules:
+    """Give the rules that hold for a job: none by parity, else all but those that its options switch off."""
+    return PARITY if options.parity is Parity.REFERENCE else HEADGATE - set(options.deviations_off)

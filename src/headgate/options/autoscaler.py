@@ -14,16 +14,8 @@ from typing import Annotated
 from annotated_types import Ge, Gt, Interval
 
 from headgate.options.declaration import Options, option
+from headgate.options.deviations import Deviation, Parity
 from headgate.options.units import MemorySize, PositiveDuration
-
-
-class Parity(StrEnum):
-    """Whose rules hold where Headgate differs from the reference autoscaler on purpose."""
-
-    CURRENT = "current"
-    """Headgate's: the deviations are documented one by one."""
-    REFERENCE = "1.16.0"
-    """The reference's, as of that version."""
 
 
 class LegacyAdjustMode(StrEnum):
@@ -184,8 +176,11 @@ class AutoscalerOptions(Options):
     )
     """Least coefficient that is believed."""
 
-    parity: Parity = option("parity", Parity.CURRENT, aliases=())
-    """Headgate's own, also written `headgate.parity`: `1.16.0` switches off every deliberate deviation."""
+    parity: Parity = option("parity", Parity.CURRENT)
+    """Headgate's own, also written `headgate.parity`: `1.16.0` switches every deliberate deviation off."""
+
+    deviations_off: tuple[Deviation, ...] = option("deviations.off", ())
+    """Headgate's own, also written `headgate.deviations.off`: deliberate deviations that are switched off by name."""
 
     rejection_expiry: timedelta = option("rejected-parallelism.expiry", timedelta(minutes=30))
     """How long a parallelism that was refused or never reached is not tried again."""

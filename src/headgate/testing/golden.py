@@ -6,16 +6,17 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
-from headgate.options.declaration import PREFIX
-from headgate.options.units import parse_duration
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.declaration import PREFIX, declarations
+from headgate.options.deviations import Deviation, Parity
+from headgate.options.expectation import bare
+from headgate.options.units import MemorySize, parse_duration, parse_memory_size
 
-_TYPES = {field.name: type(field.default) for field in dataclasses.fields(AutoscalerOptions)}
-_NAMES = {PREFIX + field.metadata["key"]: field.name for field in dataclasses.fields(AutoscalerOptions)}
+_DECLARED = {PREFIX + key: one for one in declarations(AutoscalerOptions) for key in (one.key, *one.deprecated)}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,23 +28,38 @@ class Case:
     inputs: Mapping[str, Any]
     config: Mapping[str, Any]
     expected: Mapping[str, Any]
+    parity: Parity = Parity.CURRENT
+    """Whose rules the case is run by."""
+    deviations_off: tuple[Deviation, ...] = ()
+    """Those of Headgate's rules that are switched off while it is run."""
 
     @property
     def options(self) -> AutoscalerOptions:
         """The case's configuration, as far as Headgate has the option."""
-        known = {_NAMES[key]: _option(_NAMES[key], value) for key, value in self.config.items() if key in _NAMES}
-        return AutoscalerOptions(**known)
+        return self.options_of(self.config)
+
+    def options_of(self, config: Mapping[str, Any]) -> AutoscalerOptions:
+        """Give options under the case's rules."""
+        known = {
+            _DECLARED[key].name: _value(_DECLARED[key].annotation, v) for key, v in config.items() if key in _DECLARED
+        }
+        return AutoscalerOptions(**known, parity=self.parity, deviations_off=self.deviations_off)
 
 
 def read_cases(path: Path) -> Iterator[Case]:
     """Read all cases of a file."""
+    recorded = ("id", "area", "inputs", "config", "expected")
     for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
-        yield Case(**{field.name: case[field.name] for field in dataclasses.fields(Case)})
+        yield Case(**{name: case[name] for name in recorded})
 
 
-def _option(name: str, value: Any) -> Any:
-    if _TYPES[name] is timedelta:
+def _value(annotation: Any, value: Any) -> Any:
+    """Read a value without its bounds: a case may go beyond what a user may."""
+    kind, _ = bare(annotation)
+    if kind is timedelta:
         return parse_duration(value)
-    if issubclass(_TYPES[name], Enum):
-        return BusyTimeAggregator(value)
-    return tuple(value) if isinstance(value, list) else value
+    if kind is MemorySize:
+        return parse_memory_size(str(value))
+    if isinstance(value, list):
+        return tuple(value)
+    return kind(value) if isinstance(kind, type) and issubclass(kind, StrEnum) else value

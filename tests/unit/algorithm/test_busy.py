@@ -12,19 +12,22 @@ from headgate.algorithm.batch import Batch
 from headgate.algorithm.busy import busy_rate, busy_time, input_rate, true_processing_rate, true_rate
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.reduce import reduce_windows
-from headgate.algorithm.rules import HEADGATE, PARITY
 from headgate.model.samples import Measure
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
+from headgate.options.deviations import Parity
 from headgate.testing.builders import ORDERS, chain
 from headgate.testing.tables import Row, table_of
 
 
 def _batch(
-    *values: Mapping[Measure, float], aggregator: BusyTimeAggregator = BusyTimeAggregator.MAX, parallelism: int = 1
+    *values: Mapping[Measure, float],
+    aggregator: BusyTimeAggregator = BusyTimeAggregator.MAX,
+    parallelism: int = 1,
+    parity: Parity = Parity.CURRENT,
 ) -> Batch:
     """Build a batch of one vertex, sampled every 10 seconds."""
     rows = [Row(vertex="v", at_ms=10_000 * i, values=known) for i, known in enumerate(values)]
-    options = AutoscalerOptions(busy_time_aggregator=aggregator)
+    options = AutoscalerOptions(busy_time_aggregator=aggregator, parity=parity)
     job = FleetJob(key=ORDERS, topology=chain({"v": parallelism}), options=options)
     return assemble([job], reduce_windows(table_of(rows)))
 
@@ -50,20 +53,18 @@ def test_busy_time_of_the_hottest_subtask() -> None:
 
 def test_counters_come_before_the_gauge() -> None:
     """The gauge still shows the old load when the counters have seen the step; the reference would believe it."""
-    batch = _batch(
-        {Measure.NUM_RECORDS_IN: 0, Measure.NUM_RECORDS_IN_PER_SECOND: 100},
-        {Measure.NUM_RECORDS_IN: 10_000, Measure.NUM_RECORDS_IN_PER_SECOND: 140},
-    )
+    begin = {Measure.NUM_RECORDS_IN: 0, Measure.NUM_RECORDS_IN_PER_SECOND: 100}
+    end = {Measure.NUM_RECORDS_IN: 10_000, Measure.NUM_RECORDS_IN_PER_SECOND: 140}
 
-    assert input_rate(batch, HEADGATE)[0] == 1000
-    assert input_rate(batch, PARITY)[0] == 120
+    assert input_rate(_batch(begin, end))[0] == 1000
+    assert input_rate(_batch(begin, end, parity=Parity.REFERENCE))[0] == 120
 
 
 def test_the_gauge_stands_in_for_a_missing_counter() -> None:
     """Without a counter there is only the gauge."""
     batch = _batch({Measure.NUM_RECORDS_IN_PER_SECOND: 100}, {Measure.NUM_RECORDS_IN_PER_SECOND: 140})
 
-    assert input_rate(batch, HEADGATE)[0] == 120
+    assert input_rate(batch)[0] == 120
 
 
 @pytest.mark.parametrize(("read", "busy_ms", "rate"), [(100, 500, 200), (100, 0, math.inf), (0, 300, math.inf)])
@@ -96,9 +97,7 @@ def test_one_observation_is_not_enough() -> None:
     counted = {Measure.NUM_RECORDS_IN: 0, Measure.LOAD: 0.1}
     later = {Measure.NUM_RECORDS_IN: 1000, Measure.LOAD: 0.1}
 
-    once = true_processing_rate(_batch(counted, {**later, Measure.OBSERVED_TPR: 500}), HEADGATE)
-    twice = true_processing_rate(
-        _batch({**counted, Measure.OBSERVED_TPR: 500}, {**later, Measure.OBSERVED_TPR: 500}), HEADGATE
-    )
+    once = true_processing_rate(_batch(counted, {**later, Measure.OBSERVED_TPR: 500}))
+    twice = true_processing_rate(_batch({**counted, Measure.OBSERVED_TPR: 500}, {**later, Measure.OBSERVED_TPR: 500}))
 
     assert (once[0], twice[0]) == (1000, 500)

@@ -12,11 +12,11 @@ import pytest
 from headgate.algorithm.edges import output_ratios, siblings
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.reduce import reduce_windows
-from headgate.algorithm.rules import HEADGATE, PARITY, Rules
 from headgate.model.identity import VertexId
 from headgate.model.samples import Measure
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Parity
 from headgate.testing.builders import ORDERS
 from headgate.testing.tables import Row, steady, table_of
 
@@ -25,7 +25,7 @@ def _ratios(
     edges: Iterable[tuple[str, str]],
     flows: Mapping[str, tuple[float, float]],
     *,
-    rules: Rules = HEADGATE,
+    parity: Parity = Parity.CURRENT,
     ship: ShipStrategy = ShipStrategy.HASH,
     buffered: Mapping[str, float] = MappingProxyType({}),
 ) -> Mapping[tuple[str, str], float]:
@@ -37,9 +37,9 @@ def _ratios(
     rows: list[Row] = []
     for name, (read, written) in flows.items():
         rows += [_plus(row, buffered.get(name, 0)) for row in steady(name, read=read, written=written)]
-    job = FleetJob(key=ORDERS, topology=topology, options=AutoscalerOptions())
+    job = FleetJob(key=ORDERS, topology=topology, options=AutoscalerOptions(parity=parity))
     batch = assemble([job], reduce_windows(table_of(rows)))
-    ratios = output_ratios(batch, rules)
+    ratios = output_ratios(batch)
     ids = [vertex.id for vertex in topology.vertices]
     ends = zip(batch.upstream.tolist(), batch.downstream.tolist(), ratios.tolist(), strict=True)
     return {(ids[u], ids[v]): ratio for u, v, ratio in ends}
@@ -60,7 +60,7 @@ def test_records_in_flight_are_demand() -> None:
     flows = {"in": (1000, 1000), "slow": (660, 0)}
 
     assert _ratios([("in", "slow")], flows) == {("in", "slow"): 1.0}
-    assert _ratios([("in", "slow")], flows, rules=PARITY) == {("in", "slow"): 0.66}
+    assert _ratios([("in", "slow")], flows, parity=Parity.REFERENCE) == {("in", "slow"): 0.66}
 
 
 def test_emptying_the_buffers_is_no_demand() -> None:
@@ -68,7 +68,7 @@ def test_emptying_the_buffers_is_no_demand() -> None:
     flows = {"in": (1000, 1000), "fast": (1200, 0)}
 
     assert _ratios([("in", "fast")], flows, buffered={"in": 12_000}) == {("in", "fast"): 1.0}
-    assert _ratios([("in", "fast")], flows, buffered={"in": 12_000}, rules=PARITY) == {("in", "fast"): 1.2}
+    assert _ratios([("in", "fast")], flows, buffered={"in": 12_000}, parity=Parity.REFERENCE) == {("in", "fast"): 1.2}
 
 
 def test_records_that_no_buffer_held_are_demand() -> None:
@@ -98,7 +98,7 @@ def test_a_slow_join_needs_all_that_is_sent_to_it() -> None:
     flows = {"a": (100, 100), "b": (100, 200), "join": (200, 0)}
 
     assert _ratios([("a", "join"), ("b", "join")], flows) == {("a", "join"): 1.0, ("b", "join"): 2.0}
-    assert _ratios([("a", "join"), ("b", "join")], flows, rules=PARITY) == {("a", "join"): 0.0, ("b", "join"): 1.0}
+    assert _ratios([("a", "join"), ("b", "join")], flows, parity=Parity.REFERENCE) == {("a", "join"): 0.0, ("b", "join"): 1.0}
 
 
 def test_a_join_that_empties_its_buffers_needs_what_is_sent() -> None:

@@ -10,16 +10,15 @@ from headgate.algorithm.batch import Evaluation
 from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.reduce import reduce_windows
-from headgate.algorithm.rules import PARITY, Rules
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Parity
 from headgate.testing.builders import ORDERS, chain
 from headgate.testing.tables import Row, steady, table_of
 
 
-def _evaluate(rows: list[Row], *names: str, rules: Rules | None = None) -> Evaluation:
-    job = FleetJob(key=ORDERS, topology=chain(dict.fromkeys(names, 1)), options=AutoscalerOptions())
-    batch = assemble([job], reduce_windows(table_of(rows)))
-    return evaluate(batch, rules) if rules else evaluate(batch)
+def _evaluate(rows: list[Row], *names: str, parity: Parity = Parity.CURRENT) -> Evaluation:
+    job = FleetJob(key=ORDERS, topology=chain(dict.fromkeys(names, 1)), options=AutoscalerOptions(parity=parity))
+    return evaluate(assemble([job], reduce_windows(table_of(rows))))
 
 
 def test_a_slow_aggregation_behind_full_buffers() -> None:
@@ -39,7 +38,7 @@ def test_the_reference_would_not_see_it() -> None:
     """By what the aggregation reads it keeps up, and only its missing head room shows."""
     rows = steady("in", read=1600, written=1600, busy=0.4) + steady("agg", read=660, busy=1.0)
 
-    assert _evaluate(rows, "in", "agg", rules=PARITY).target_data_rate[1] == 660
+    assert _evaluate(rows, "in", "agg", parity=Parity.REFERENCE).target_data_rate[1] == 660
 
 
 def test_an_idle_job_needs_nothing() -> None:
