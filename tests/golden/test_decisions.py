@@ -1,173 +1,82 @@
-"""
-Factor to parallelism, one vertex and whole jobs against the reference's cases, as far as the rules are built.
-
-Left out until then: alignment where it would move the number, the scale-down delay, history, memory, quotas, periods.
-Left out for good: where Headgate never lets a source exceed its partitions and never shrinks in a backlog.
-"""
+"""Factor to parallelism, one vertex once and again, and whole jobs against the reference's cases."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from functools import reduce
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import pytest
 
 from headgate.algorithm.capacity import Demand, band, needed_capacity, outside, scale_factor
-from headgate.algorithm.decide import decide, propose
+from headgate.algorithm.decide import decide
 from headgate.algorithm.fleet import tuning
-from headgate.algorithm.policies import at_least, at_most, scaled, within_key_groups, within_partitions
-from headgate.model.decision import Decision, Proposal
+from headgate.algorithm.propose import propose
+from headgate.model.decision import Decision, Notice, Proposal
+from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
-from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
-from headgate.model.reasons import Reason
+from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue, ScalingMetric, VertexMetrics
+from headgate.model.state import DelayedScaleDown, JobState, ScalingRecord, Wish
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import PREFIX
 from headgate.options.units import parse_duration
-from headgate.testing.builders import START, sample
-from headgate.testing.golden import Case, read_cases
+from headgate.testing.builders import sample
+from headgate.testing.golden import Case
 
-UNBUILT = ("observed-scalability.enabled", "excluded.periods", "quota.", "scaling.custom-executors")
-ADVISORY = PREFIX + "scaling.enabled"
-DELAY = PREFIX + "scale-down.interval"
-MODE = PREFIX + "scaling.parallelism-alignment.mode"
-
-
-def runs(case: Case) -> bool:
-    """Tell whether the case needs only what is built."""
-    return _RUNS[case.area](case)
-
-
-def _factor_runs(case: Case) -> bool:
-    given = case.inputs
-    if not given["lower_limit"] <= given["current_parallelism"] <= given["upper_limit"]:
-        # limits are always widened to the running parallelism before they are applied
-        return False
-    return not _moved_by_alignment(_for_factor(case), given, case.config)
-
-
-def _later_fix_runs(case: Case) -> bool:
-    given = case.inputs
-    return bool(scaled(given["current_parallelism"], float(given["scale_factor"])) >= given["num_source_partitions"])
-
-
-def _vertex_runs(case: Case) -> bool:
-    given = case.inputs
-    found = _for_vertex(case)
-    return not (
-        given["scaling_history"]
-        or _configures_unbuilt(case)
-        or _moved_by_alignment(found, given, case.config)
-        or (_shrinks(found) and (_delays(case) or given["processing_backlog"]))
-    )
-
-
-def _job_runs(case: Case) -> bool:
-    memory = [value for metric in case.inputs["global_metrics"].values() for value in metric.values()]
-    if _configures_unbuilt(case) or any(value != "NaN" for value in memory):
-        return False
-    proposals = _for_job(case).proposals
-    if _delays(case) and any(_shrinks(proposal) for proposal in proposals):
-        return False
-    vertices = case.inputs["vertices"]
-    return not any(_moved_by_alignment(found, vertices[found.vertex], case.config) for found in proposals)
-
-
-_RUNS = {
-    "parallelism_for_factor": _factor_runs,
-    "alignment_later_fix": _later_fix_runs,
-    "vertex_decision": _vertex_runs,
-    "job_decision": _job_runs,
+V = VertexId("v")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NO_LIMIT = 2**31 - 1
+UNBOUNDED = {
+    PREFIX + "scale-up.max-factor": NO_LIMIT,
+    PREFIX + "scale-down.max-factor": 1.0,
+    PREFIX + "scale-down.interval": "0s",
 }
 
 
-def _configures_unbuilt(case: Case) -> bool:
-    keys = [key.removeprefix(PREFIX) for key in case.config]
-    return any(key.startswith(UNBUILT) for key in keys) or not case.config.get(ADVISORY, True)
+def _at(milliseconds: float) -> datetime:
+    return EPOCH + timedelta(milliseconds=milliseconds)
 
 
-def _delays(case: Case) -> bool:
-    return parse_duration(case.config.get(DELAY, "1h")) > timedelta()
+def _graph(given: Mapping[str, Any], parallelism: int) -> Topology:
+    """Build the vertex, with a source in front of it for each of its inputs."""
+    vertex = Vertex(
+        id=V,
+        name="v",
+        parallelism=parallelism,
+        max_parallelism=given["max_parallelism"],
+        partitions=given["num_source_partitions"] or None,
+    )
+    inputs = [VertexId(f"input-{number}") for number in range(len(given["input_ship_strategies"]))]
+    return Topology(
+        vertices=(vertex, *(Vertex(id=name, name=name, parallelism=1, max_parallelism=1) for name in inputs)),
+        edges=tuple(
+            Edge(source=name, target=V, ship_strategy=ShipStrategy.of(strategy))
+            for name, strategy in zip(inputs, given["input_ship_strategies"], strict=True)
+        ),
+    )
 
 
-def _shrinks(proposal: Proposal) -> bool:
-    return proposal.wanted < proposal.current
-
-
-def _moved_by_alignment(found: Proposal, given: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
-    """
-    Tell whether aligning would change a number, or the partitions already did.
-
-    Alignment tries the number itself first, so one that divides the key groups or partitions evenly stays.
-    """
-    if any(step.reason is Reason.PARTITIONS for step in found.steps):
-        return True
-    partitions = given.get("num_source_partitions", 0)
-    strategies = given.get("input_ship_strategies", list(given.get("inputs", {}).values()))
-    aligned = partitions > 0 or "HASH" in strategies
-    if config.get(MODE) == "OFF" or not aligned or not found.changes:
-        return False
-    return bool((partitions or given["max_parallelism"]) % found.wanted)
+def _wanted(
+    graph: Topology, metrics: VertexMetrics, options: AutoscalerOptions, now: datetime, state: JobState
+) -> Proposal:
+    evaluated = EvaluatedMetrics(vertices={V: metrics}, backlog=False, coverage=1.0, samples=2)
+    return next(found for found in propose(graph, evaluated, options, now, state) if found.vertex == V)
 
 
 def _for_factor(case: Case) -> Proposal:
     given = case.inputs
-    current = given["current_parallelism"]
-    raw = Proposal(
-        vertex=VertexId("v"), name="v", current=current, wanted=scaled(current, float(given["scale_factor"]))
-    )
-    limits = (
-        at_least(given["lower_limit"]),
-        at_most(given["upper_limit"]),
-        within_key_groups(given["max_parallelism"]),
-        within_partitions(given["num_source_partitions"]),
-    )
-    return reduce(lambda proposal, policy: policy(proposal), limits, raw)
-
-
-def _for_vertex(case: Case) -> Proposal:
-    vertex = _vertex("v", case.inputs)
-    metrics = _metrics(case.inputs, _options(case), backlog=case.inputs["processing_backlog"])
-    evaluated = EvaluatedMetrics(vertices={vertex.id: metrics}, backlog=False, coverage=1.0, samples=2)
-    return propose(Topology(vertices=(vertex,)), evaluated, case.options)[0]
-
-
-def _for_job(case: Case) -> Decision:
-    given = case.inputs["vertices"]
-    topology = Topology(
-        vertices=tuple(_vertex(name, vertex) for name, vertex in given.items()),
-        edges=tuple(
-            Edge(source=VertexId(source), target=VertexId(name), ship_strategy=ShipStrategy.of(strategy))
-            for name, vertex in given.items()
-            for source, strategy in vertex["inputs"].items()
-        ),
-    )
-    metrics = {VertexId(name): _metrics(vertex, _options(case), backlog=False) for name, vertex in given.items()}
-    evaluated = EvaluatedMetrics(vertices=metrics, backlog=False, coverage=1.0, samples=2)
-    return decide(sample(topology), evaluated, case.options, START)
-
-
-def _options(case: Case) -> AutoscalerOptions:
-    return replace(case.options, restart_time=parse_duration(case.inputs["restart_time"]))
-
-
-def _vertex(name: str, given: Mapping[str, Any]) -> Vertex:
-    return Vertex(
-        id=VertexId(name),
-        name=name,
-        parallelism=given["current_parallelism"],
-        max_parallelism=given["max_parallelism"],
-        partitions=given["num_source_partitions"] or None,
-    )
+    limits = {PREFIX + "vertex.min-parallelism": given["lower_limit"]}
+    limits |= {PREFIX + "vertex.max-parallelism": given["upper_limit"]}
+    metrics = VertexMetrics(metrics={}, needed_capacity=1.0, factor=float(given["scale_factor"]), outside=True)
+    graph = _graph(given, given["current_parallelism"])
+    return _wanted(graph, metrics, case.options_of({**case.config, **UNBOUNDED, **limits}), EPOCH, JobState())
 
 
 def _metrics(given: Mapping[str, Any], options: AutoscalerOptions, *, backlog: bool) -> VertexMetrics:
-    rates = [float(given[name]) for name in ("target_data_rate", "catch_up_data_rate", "true_processing_rate")]
+    rates = [float(given.get(name, 0)) for name in ("target_data_rate", "catch_up_data_rate", "true_processing_rate")]
     target, catch_up, true_rate = (np.array([rate]) for rate in rates)
     tuned = tuning([(options, 1)])
     demand = Demand(target=target, catch_up=catch_up)
@@ -182,9 +91,94 @@ def _metrics(given: Mapping[str, Any], options: AutoscalerOptions, *, backlog: b
     )
 
 
+def _options(case: Case) -> AutoscalerOptions:
+    return replace(case.options, restart_time=parse_duration(case.inputs["restart_time"]))
+
+
+def _state(history: Sequence[Mapping[str, Any]], pending: Mapping[str, Any] | None) -> JobState:
+    return JobState(
+        history=tuple(_record(entry) for entry in history), delayed={V: _delayed(pending)} if pending else {}
+    )
+
+
+def _record(entry: Mapping[str, Any]) -> ScalingRecord:
+    names = {
+        ScalingMetric.TRUE_PROCESSING_RATE: "true_processing_rate",
+        ScalingMetric.EXPECTED_PROCESSING_RATE: "expected_processing_rate",
+    }
+    return ScalingRecord(
+        decision_id="d",
+        at=_at(entry["time"]),
+        before={V: entry["current_parallelism"]},
+        after={V: entry.get("new_parallelism", 0)},
+        metrics={V: {metric: float(entry[name]) for metric, name in names.items() if entry.get(name) is not None}},
+    )
+
+
+def _delayed(pending: Mapping[str, Any]) -> DelayedScaleDown:
+    wishes = tuple(
+        Wish(at=_at(wish["at_ms"]), parallelism=wish["parallelism"], outside=wish["outside_utilization_bound"])
+        for wish in pending["recommendations"]
+    )
+    return DelayedScaleDown(first_at=_at(pending["first_trigger_ms"]), wishes=wishes)
+
+
+def _for_job(case: Case) -> Decision:
+    given = case.inputs["vertices"]
+    topology = Topology(
+        vertices=tuple(
+            Vertex(
+                id=VertexId(name),
+                name=name,
+                parallelism=vertex["current_parallelism"],
+                max_parallelism=vertex["max_parallelism"],
+                partitions=vertex["num_source_partitions"] or None,
+            )
+            for name, vertex in given.items()
+        ),
+        edges=tuple(
+            Edge(source=VertexId(source), target=VertexId(name), ship_strategy=ShipStrategy.of(strategy))
+            for name, vertex in given.items()
+            for source, strategy in vertex["inputs"].items()
+        ),
+    )
+    options = _options(case)
+    metrics = {VertexId(name): _metrics(vertex, options, backlog=False) for name, vertex in given.items()}
+    job = {JobMetric(name): _job_value(value) for name, value in case.inputs["global_metrics"].items()}
+    evaluated = EvaluatedMetrics(vertices=metrics, backlog=False, coverage=1.0, samples=2, job=job)
+    return decide(sample(topology), evaluated, options, EPOCH)
+
+
+def _job_value(given: Mapping[str, Any]) -> JobValue:
+    return JobValue(**{name: float(value) for name, value in given.items() if value != "NaN"})
+
+
+def _short(notices: Sequence[Notice]) -> Mapping[str, str | int | float] | None:
+    return next((dict(notice.fields) for notice in notices if notice.reason is EventReason.SCALING_LIMITED), None)
+
+
+def _told(expected: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give what an expected event has in common with a notice."""
+    return {"type": expected["type"], "reason": expected["reason"]} | {
+        name: value for name, value in expected.items() if name in {"expected_increase", "actual_increase", "blocking"}
+    }
+
+
+def _notice(notice: Notice, like: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = {"type": notice.type, "reason": notice.reason, **notice.fields}
+    return {name: found[name] for name in like}
+
+
 def test_parallelism_for_factor(case: Case) -> None:
-    """A scale factor becomes a parallelism within the limits."""
-    assert _for_factor(case).wanted == case.expected["parallelism"]
+    """A scale factor becomes a parallelism within the limits, aligned; who is cut short is told."""
+    if case.expected.get("error"):
+        with pytest.raises(ValueError, match="parallelism"):
+            _for_factor(case)
+        return
+    found = _for_factor(case)
+
+    assert found.wanted == case.expected["parallelism"]
+    assert _short(found.notices) == case.expected["scaling_limited_event"]
 
 
 def test_alignment_later_fix(case: Case) -> None:
@@ -193,25 +187,43 @@ def test_alignment_later_fix(case: Case) -> None:
 
 
 def test_vertex_decision(case: Case) -> None:
-    """The rates of a vertex become its parallelism, and tell whether it gives the job cause to change."""
-    found = _for_vertex(case)
+    """The rates and the past of a vertex become its parallelism, and tell whether it gives the job cause to change."""
+    given, options = case.inputs, _options(case)
+    metrics = _metrics(given, options, backlog=given["processing_backlog"])
+    state = _state(given["scaling_history"], given["delayed_scale_down"])
 
-    assert found.wanted == case.expected["new_parallelism"]
-    assert case.expected["outside_utilization_bound"] in {None, found.outside}
+    found = _wanted(_graph(given, given["current_parallelism"]), metrics, options, _at(given["now"]), state)
+
+    _check(found, case.expected)
+    likes = [_told(event) for event in case.expected["events"]]
+    assert [_notice(notice, like) for notice, like in zip(found.notices, likes, strict=True)] == likes
+
+
+def test_vertex_decision_sequence(case: Case) -> None:
+    """What a vertex wished before counts in what it gets now."""
+    given, options = case.inputs, _options(case)
+    state = _state((), given["initial_delayed_scale_down"])
+    for step, expected in zip(given["steps"], case.expected["steps"], strict=True):
+        metrics = _metrics(step, options, backlog=False)
+        graph = _graph(given, step["current_parallelism"])
+        found = _wanted(graph, metrics, options, _at(step["at_ms"]), state)
+        state = replace(state, delayed={V: found.delayed} if found.delayed else {})
+
+        _check(found, expected)
+
+
+def _check(found: Proposal, expected: Mapping[str, Any]) -> None:
+    assert found.wanted == expected["new_parallelism"]
+    assert expected["outside_utilization_bound"] in {None, found.outside}
+    assert (found.delayed is not None) is expected["pending_scale_down_after"]
+    wished = expected["expected_processing_rate"]
+    assert found.expected_rate == (None if wished is None else pytest.approx(float(wished), rel=1e-9))
 
 
 def test_job_decision(case: Case) -> None:
-    """All vertices that would change do, once one of them lies outside its band."""
-    assert {str(vertex): p.wanted for vertex, p in _for_job(case).changes.items()} == case.expected["scaled"]
+    """All vertices that would change do, once one of them lies outside its band; who is told of what."""
+    found = _for_job(case)
 
-
-def test_no_case_drops_out_unnoticed() -> None:
-    """A wrong number must not look like one that alignment would move: so many of the repository's cases run."""
-    known = read_cases(Path(__file__).with_name("golden_cases.json"))
-
-    assert Counter(case.area for case in known if case.area in _RUNS and runs(case)) == {
-        "parallelism_for_factor": 11,
-        "alignment_later_fix": 2,
-        "vertex_decision": 13,
-        "job_decision": 12,
-    }
+    assert {str(vertex): p.wanted for vertex, p in found.changes.items()} == case.expected["scaled"]
+    for event in case.expected.get("events", ()):
+        assert event["reason"] in {str(notice.reason) for notice in found.notices} | {"ScalingReport"}

@@ -58,7 +58,7 @@ def test_bounds_are_never_violated(
 ) -> None:
     """A vertex that moves stays within what the user, the engine and the partitions allow, or moves towards it."""
     vertex = graph.by_id[V]
-    wanted = propose(graph, _evaluated(factor, backlog=backlog), option)[0].wanted
+    wanted = propose(graph, _evaluated(factor, backlog=backlog), option, START)[0].wanted
 
     assert 1 <= wanted <= vertex.max_parallelism
     assert wanted <= max(option.max_parallelism, vertex.parallelism)
@@ -74,7 +74,7 @@ def test_more_load_never_means_fewer_subtasks(
     graph: Topology, option: AutoscalerOptions, pair: tuple[float, float]
 ) -> None:
     """What is wanted grows with what is needed."""
-    less, more = (propose(graph, _evaluated(factor), option)[0].wanted for factor in sorted(pair))
+    less, more = (propose(graph, _evaluated(factor), option, START)[0].wanted for factor in sorted(pair))
 
     assert less <= more
 
@@ -100,7 +100,7 @@ def test_the_same_input_gives_the_same_decision(
 @given(graph=graphs, option=options, factor=factors)
 def test_the_trail_leads_to_the_target(graph: Topology, option: AutoscalerOptions, factor: float | None) -> None:
     """Every step begins where the one before ended, and the last one ends at what is wanted."""
-    proposal = propose(graph, _evaluated(factor), option)[0]
+    proposal = propose(graph, _evaluated(factor), option, START)[0]
 
     places = [proposal.current, *(step.after for step in proposal.steps)]
     assert [step.before for step in proposal.steps] == places[:-1]

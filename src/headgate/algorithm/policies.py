@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from headgate.algorithm.wording import amount
 from headgate.model.decision import Proposal
-from headgate.model.metrics import VertexMetrics
+from headgate.model.metrics import ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
 
 Policy = Callable[[Proposal], Proposal]
@@ -137,5 +138,17 @@ def held(*, hold: bool, why: str) -> Policy:
 
     def policy(proposal: Proposal) -> Proposal:
         return proposal.limited_to(proposal.current, Reason.EXCLUDED, why) if hold else proposal
+
+    return policy
+
+
+def expecting(metrics: VertexMetrics) -> Policy:
+    """Note the true rate to be had at the wished parallelism: as much for each subtask as now."""
+    true_rate = metrics.metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
+
+    def policy(proposal: Proposal) -> Proposal:
+        if not proposal.changes or math.isnan(true_rate):
+            return proposal
+        return replace(proposal, expected_rate=true_rate / proposal.current * proposal.wanted)
 
     return policy

@@ -38,6 +38,8 @@ class Notice:
     message: str
     key: str
     """Names what stays the same while the notice repeats, within its job."""
+    fields: Mapping[str, str | int | float] = field(default_factory=dict)
+    """The numbers of the message, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,10 @@ class Proposal:
     def changes(self) -> bool:
         """Tell whether the wanted parallelism differs from the running one."""
         return self.wanted != self.current
+
+    def noticing(self, notice: Notice) -> Proposal:
+        """Give the proposal with a notice more."""
+        return replace(self, notices=(*self.notices, notice))
 
     def limited_to(self, wanted: int, reason: Reason, detail: str) -> Proposal:
         """Give the proposal with another parallelism; the step is recorded only when it bites."""
@@ -106,6 +112,8 @@ class Decision:
     proposals: tuple[Proposal, ...] = ()
     """In topological order."""
     evaluated: EvaluatedMetrics | None = None
+    delayed: Mapping[VertexId, DelayedScaleDown] | None = None
+    """Wishes to shrink to be remembered; None leaves what is remembered as it is."""
     config: ConfigChanges = field(default_factory=ConfigChanges)
     """Changes of the job's configuration that go with a rescale; empty when there are none."""
     notices: tuple[Notice, ...] = ()

@@ -93,6 +93,10 @@ class JobState:
     """Events saved with the state and not yet delivered: they leave at least once."""
 
 
+UNSEEN = JobState()
+"""Of a job never seen before."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionedState:
     """A state with the version under which a store holds it."""

@@ -38,3 +38,9 @@ class Deviation(StrEnum):
 
     The reference only ignores such a wish as a cause; it is still carried out when another vertex has one.
     """
+    POSITIVE_RESTARTS = "positive-restarts"
+    """
+    A restart never takes less than no time.
+
+    A job that is rescaled in place may have been running since before; the reference then records a negative duration.
+    """

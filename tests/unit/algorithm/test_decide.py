@@ -17,7 +17,8 @@ from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.testing.builders import ORDERS, START, chain, evaluated, sample
 
-DEFAULT = AutoscalerOptions()
+PLAIN = AutoscalerOptions(alignment_mode="OFF", scale_down_interval=timedelta())
+"""Nothing is aligned, nothing waits."""
 
 
 def _altered(topology: Topology, name: str, **changes: object) -> Topology:
@@ -29,7 +30,7 @@ def test_a_slow_vertex_is_scaled_up() -> None:
     """The message has the numbers that mattered; the other vertex stays; nothing is carried out yet."""
     topology = chain({"in": 2, "agg": 1})
 
-    decision = decide(sample(topology), evaluated(topology, {"agg": 3.46}), DEFAULT, START)
+    decision = decide(sample(topology), evaluated(topology, {"agg": 3.46}), PLAIN, START)
 
     assert (decision.outcome, decision.reason) == (Outcome.RESCALE, Reason.UTILIZATION_TARGET)
     assert decision.targets == {"in": 2, "agg": 4}
@@ -44,7 +45,7 @@ def test_lag_and_restart_are_named_where_they_count() -> None:
     metrics = evaluated(topology, {"agg": 2.0})
     agg = replace(metrics.vertices[VertexId("agg")], needed_capacity=320.0, factor=3.2)
 
-    decision = decide(sample(topology), replace(metrics, vertices={VertexId("agg"): agg}), DEFAULT, START)
+    decision = decide(sample(topology), replace(metrics, vertices={VertexId("agg"): agg}), PLAIN, START)
 
     assert "needs 320/s (target 140/s at 0.70 plus 120/s for lag and restart), 1 -> 4" in decision.message
 
@@ -53,7 +54,7 @@ def test_a_balanced_job_is_kept() -> None:
     """Every vertex runs at what it wants."""
     topology = chain({"in": 2, "agg": 3})
 
-    decision = decide(sample(topology), evaluated(topology, {}), DEFAULT, START)
+    decision = decide(sample(topology), evaluated(topology, {}), PLAIN, START)
 
     assert (decision.outcome, decision.reason) == (Outcome.KEEP, Reason.BALANCED)
     assert not decision.changes
@@ -65,7 +66,7 @@ def test_a_wish_within_the_band_is_not_enough() -> None:
     metrics = evaluated(topology, {"agg": 1.1})
     within = {vertex: replace(known, outside=False) for vertex, known in metrics.vertices.items()}
 
-    decision = decide(sample(topology), replace(metrics, vertices=within), DEFAULT, START)
+    decision = decide(sample(topology), replace(metrics, vertices=within), PLAIN, START)
 
     assert (decision.outcome, decision.reason) == (Outcome.KEEP, Reason.WITHIN_BAND)
     assert "agg 10 -> 11" in decision.message
@@ -78,7 +79,7 @@ def test_an_outside_vertex_that_cannot_change_is_no_cause() -> None:
     agg = replace(metrics.vertices[VertexId("agg")], outside=False)
     known = replace(metrics, vertices={**metrics.vertices, VertexId("agg"): agg})
 
-    assert decide(sample(topology), known, DEFAULT, START).reason is Reason.WITHIN_BAND
+    assert decide(sample(topology), known, PLAIN, START).reason is Reason.WITHIN_BAND
 
 
 def test_one_cause_changes_all_that_would() -> None:
@@ -87,7 +88,7 @@ def test_one_cause_changes_all_that_would() -> None:
     metrics = evaluated(topology, {"in": 1.1, "agg": 2.0})
     known = {**metrics.vertices, VertexId("in"): replace(metrics.vertices[VertexId("in")], outside=False)}
 
-    decision = decide(sample(topology), replace(metrics, vertices=known), DEFAULT, START)
+    decision = decide(sample(topology), replace(metrics, vertices=known), PLAIN, START)
 
     assert {vertex: proposal.wanted for vertex, proposal in decision.changes.items()} == {"in": 11, "agg": 20}
 
@@ -96,7 +97,7 @@ def test_many_causes_are_counted() -> None:
     """Three vertices are named, the rest is a number."""
     topology = chain({f"v{i}": 1 for i in range(5)})
 
-    message = decide(sample(topology), evaluated(topology, {f"v{i}": 2.0 for i in range(5)}), DEFAULT, START).message
+    message = decide(sample(topology), evaluated(topology, {f"v{i}": 2.0 for i in range(5)}), PLAIN, START).message
 
     assert message.count("true rate") == 3
     assert message.endswith("; and 2 more")
@@ -118,7 +119,7 @@ def test_nothing_shrinks_in_a_backlog() -> None:
     """Another vertex's growth does not take this one's subtasks away."""
     topology = chain({"in": 4, "agg": 4})
 
-    proposals = propose(topology, evaluated(topology, {"in": 0.5, "agg": 2.0}, backlog=True), DEFAULT)
+    proposals = propose(topology, evaluated(topology, {"in": 0.5, "agg": 2.0}, backlog=True), PLAIN, START)
 
     assert [proposal.wanted for proposal in proposals] == [4, 8]
 
@@ -126,9 +127,9 @@ def test_nothing_shrinks_in_a_backlog() -> None:
 def test_partitions_hold_whatever_the_user_allows() -> None:
     """A source with 6 partitions and at least 10 subtasks asked for runs 6."""
     topology = _altered(chain({"in": 12}), "in", partitions=6)
-    options = AutoscalerOptions(min_parallelism=10)
+    options = replace(PLAIN, min_parallelism=10)
 
-    proposal = propose(topology, evaluated(topology, {"in": 0.1}), options)[0]
+    proposal = propose(topology, evaluated(topology, {"in": 0.1}), options, START)[0]
 
     assert proposal.wanted == 6
     assert [step.reason for step in proposal.steps] == [
@@ -144,7 +145,7 @@ def test_a_vertex_without_metrics_keeps_its_parallelism() -> None:
     topology = chain({"in": 4, "new": 3})
     known = evaluated(chain({"in": 4}), {"in": 2.0})
 
-    assert [proposal.wanted for proposal in propose(topology, known, DEFAULT)] == [8, 3]
+    assert [proposal.wanted for proposal in propose(topology, known, PLAIN, START)] == [8, 3]
 
 
 def test_an_unlimited_need_is_limited() -> None:
@@ -153,14 +154,14 @@ def test_an_unlimited_need_is_limited() -> None:
     infinite = VertexMetrics(metrics={}, needed_capacity=10.0, factor=math.inf, outside=True)
     known = replace(evaluated(topology, {}), vertices={VertexId("in"): infinite})
 
-    assert propose(topology, known, DEFAULT)[0].wanted == 200
+    assert propose(topology, known, PLAIN, START)[0].wanted == 200
 
 
 def test_not_ready_passes_through() -> None:
     """A job that could not be evaluated keeps its reason and its sentence, and proposes nothing."""
     why = NotReady(reason=Reason.WINDOW_FILLING, message="half of the window is there")
 
-    decision = decide(sample(chain({"in": 1})), why, DEFAULT, START)
+    decision = decide(sample(chain({"in": 1})), why, PLAIN, START)
 
     assert (decision.outcome, decision.reason, decision.message) == (Outcome.NOT_READY, why.reason, why.message)
     assert decision.proposals == ()

@@ -1,0 +1,124 @@
+"""
+What each vertex should run at, by its own numbers and its own past: an ordered chain of policies, each with its reason.
+
+The order is that of the reference autoscaler's `JobVertexScaler`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+
+from headgate.algorithm.alignment import aligned
+from headgate.algorithm.delay import shrinking_late
+from headgate.algorithm.effectiveness import growing_effectively
+from headgate.algorithm.history import Scaling, scalings_of
+from headgate.algorithm.policies import (
+    Policy,
+    at_least,
+    at_most,
+    expecting,
+    held,
+    not_shrinking_in_backlog,
+    step_down_within,
+    step_up_within,
+    to_utilization_target,
+    within_key_groups,
+    within_partitions,
+)
+from headgate.algorithm.rules import rules_of
+from headgate.algorithm.scalability import scaling_as_observed
+from headgate.model.decision import Proposal
+from headgate.model.metrics import EvaluatedMetrics, VertexMetrics
+from headgate.model.state import UNSEEN, JobState
+from headgate.model.topology import ShipStrategy, Topology, Vertex
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
+
+UNKNOWN = VertexMetrics(metrics={}, needed_capacity=None, factor=None, outside=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What the chain knows of one vertex."""
+
+    vertex: Vertex
+    keyed: bool
+    """Whether an input is hashed."""
+    metrics: VertexMetrics
+    scalings: Sequence[Scaling]
+    """Its past rescales, oldest first."""
+    backlog: bool
+    now: datetime
+
+
+def propose(
+    topology: Topology, evaluated: EvaluatedMetrics, options: AutoscalerOptions, now: datetime, state: JobState = UNSEEN
+) -> tuple[Proposal, ...]:
+    """Give the parallelism wanted for each vertex, in topological order; one without metrics keeps its own."""
+    return tuple(
+        _proposal(
+            Situation(
+                vertex=vertex,
+                keyed=any(edge.ship_strategy is ShipStrategy.HASH for edge in topology.inputs[vertex.id]),
+                metrics=evaluated.vertices.get(vertex.id, UNKNOWN),
+                scalings=scalings_of(vertex.id, state.history),
+                backlog=evaluated.backlog,
+                now=now,
+            ),
+            options,
+            state,
+        )
+        for vertex in topology.vertices
+    )
+
+
+def _proposal(seen: Situation, options: AutoscalerOptions, state: JobState) -> Proposal:
+    vertex = seen.vertex
+    running = Proposal(
+        vertex=vertex.id,
+        name=vertex.name,
+        current=vertex.parallelism,
+        wanted=vertex.parallelism,
+        outside=seen.metrics.outside,
+        delayed=state.delayed.get(vertex.id),
+    )
+    return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), running)
+
+
+def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
+    """Give the policies of one vertex in their order."""
+    vertex, rules = seen.vertex, rules_of(options)
+    bound = vertex.partitions if Deviation.PARTITIONS_BOUND in rules else None
+    last = (within_partitions(bound),)
+    holds = (
+        held(hold=vertex.finished, why="the vertex has finished"),
+        held(hold=vertex.id in options.vertex_exclude_ids, why="excluded by vertex.exclude.ids"),
+    )
+    if seen.metrics.factor is None:
+        # Nothing is known: not even a wish to shrink that waits is touched.
+        return (*last, *holds)
+    return (
+        # what the numbers ask for, in view of what growth has brought so far
+        to_utilization_target(seen.metrics, options.utilization_target),
+        scaling_as_observed(seen.metrics, seen.scalings, options),
+        # not everything in one step
+        step_down_within(options.scale_down_max_factor),
+        step_up_within(options.scale_up_max_factor),
+        # what the user allows, then what the engine can
+        at_least(options.min_parallelism),
+        at_most(options.max_parallelism),
+        within_key_groups(vertex.max_parallelism),
+        not_shrinking_in_backlog(backlog=seen.backlog and Deviation.BACKLOG_KEEPS in rules),
+        *holds,
+        # equal shares, then what is to be expected of it, then whether it is time
+        aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
+        expecting(seen.metrics),
+        growing_effectively(seen.metrics, seen.scalings, options),
+        shrinking_late(options.scale_down_interval, seen.now),
+        # safety comes last, so that nothing above can undo it
+        *last,
+        *holds,
+    )
