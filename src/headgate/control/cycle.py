@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -30,6 +30,11 @@ from headgate.options.service import Mode
 from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator, JobContext
 
 Answer = EvaluatedMetrics | NotReady
+Held = VersionedState | BaseException
+"""A job's state, or why it could not be had."""
+
+ADVISORY = {Reason.ADVICE, Reason.EXCLUDED_PERIOD}
+"""Reasons of a rescale that the job itself forbids for now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +53,22 @@ class Cycle:
     async def run(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
         """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
         began = time.monotonic()
-        answers = await self._evaluate([c for o in observations.values() if (c := candidate(o, now))], now)
+        self.outbox.keep_only(observations.keys())
+        held = await self._open(observations)
+        answers = await self._evaluate(_candidates(observations, held, now), now)
         late = timedelta(seconds=time.monotonic() - began)
         decisions = await asyncio.gather(
-            *(self._care_for(seen, answers.get(key), now, late) for key, seen in sorted(observations.items()))
+            *(
+                self._care_for(seen, held[key], answers.get(key), now, late)
+                for key, seen in sorted(observations.items())
+            )
         )
         await self._keep(decisions, now)
         return tuple(decisions)
+
+    async def _open(self, jobs: Collection[JobKey]) -> Mapping[JobKey, Held]:
+        opened = await asyncio.gather(*(self.outbox.open(job) for job in jobs), return_exceptions=True)
+        return dict(zip(jobs, opened, strict=True))
 
     async def _evaluate(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Answer]:
         # An empty fleet is evaluated too: Spark takes its seconds to start while there is nothing to wait for it.
@@ -71,9 +85,11 @@ class Cycle:
         answer = NotReady(reason=Reason.CYCLE_FAILED, message=f"the evaluation failed: {why}")
         return {one.sample.job: answer for one in candidates}
 
-    async def _care_for(self, seen: Observation, answer: Answer | None, now: datetime, late: timedelta) -> Decision:
+    async def _care_for(
+        self, seen: Observation, held: Held, answer: Answer | None, now: datetime, late: timedelta
+    ) -> Decision:
         try:
-            return await self._decide(seen, answer or unevaluated(seen), now, late)
+            return await self._decide(seen, _opened(held), answer or unevaluated(seen), now, late)
         except NotFoundError as error:
             # no event: the collector tells of jobs that vanish, and of an intent that stays open its deadline
             why = NotReady(reason=Reason.JOB_NOT_RUNNING, message=f"the job is gone: {error}")
@@ -84,21 +100,23 @@ class Cycle:
             why = NotReady(reason=Reason.CYCLE_FAILED, message=f"this cycle failed: {error}")
             return not_ready(seen.ctx.key, why, now)
 
-    async def _decide(self, seen: Observation, answer: Answer, now: datetime, late: timedelta) -> Decision:
+    async def _decide(
+        self, seen: Observation, held: VersionedState, answer: Answer, now: datetime, late: timedelta
+    ) -> Decision:
         ctx, sample = seen.ctx, seen.sample
-        held = await self.outbox.open(ctx.key)
         if sample is None:
             return not_ready(ctx.key, seen.problem or unevaluated(seen), now)
         held, obstacle = await self._settle(seen, sample, held, now)
         if obstacle:
             return not_ready(ctx.key, obstacle, now)
-        decision = decide(sample, answer, ctx.options, now)
+        decision = decide(sample, answer, ctx.options, now, held.state)
+        held = await self._remember(ctx, held, decision)
         if decision.outcome is not Outcome.RESCALE:
             return decision
         rejection = rejection_of(held.state, decision, now)
         if rejection:
             return without_change(decision, Reason.PARALLELISM_REJECTED, f"{rejection.why}, remembered")
-        if not self._may_act(ctx) or not sample.settings.adaptive:
+        if decision.reason in ADVISORY or not self._may_act(ctx) or not sample.settings.adaptive:
             return self._advise(decision, seen, in_place=sample.settings.adaptive)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
@@ -117,12 +135,21 @@ class Cycle:
         open_intent = held.state.intent if settlement.in_flight else None
         return held, in_flight(open_intent, now) if open_intent else None
 
+    async def _remember(self, ctx: JobContext, held: VersionedState, decision: Decision) -> VersionedState:
+        """Keep the wishes that wait, and tell what was noticed on the way."""
+        for notice in decision.notices:
+            self.events.handle(reports.noticed(notice, decision, ctx.options.scaling_event_interval))
+        if decision.delayed is None:
+            return held
+        return await self.outbox.save(ctx.key, held, replace(held.state, delayed=decision.delayed))
+
     def _may_act(self, ctx: JobContext) -> bool:
         return self.mode is Mode.ACT and ctx.options.enabled and ctx.options.scaling_enabled
 
     def _advise(self, decision: Decision, seen: Observation, *, in_place: bool) -> Decision:
         limit = "" if in_place else "; advice only: the job's scheduler does not rescale in place"
-        advice = replace(decision, reason=Reason.ADVICE, message=decision.message + limit)
+        reason = decision.reason if decision.reason in ADVISORY else Reason.ADVICE
+        advice = replace(decision, reason=reason, message=decision.message + limit)
         self.events.handle(reports.scaling_report(advice, seen.ctx.options.scaling_event_interval))
         return advice
 
@@ -134,3 +161,18 @@ class Cycle:
 
     def _tell(self, what: str, why: str, now: datetime) -> None:
         self.events.handle(reports.fleet_error(what, why, now))
+
+
+def _candidates(
+    observations: Mapping[JobKey, Observation], held: Mapping[JobKey, Held], now: datetime
+) -> Sequence[Candidate]:
+    """Give the jobs that can be evaluated, each with what its own past tells of restarts."""
+    opened = ((seen, held[key]) for key, seen in observations.items())
+    known = ((seen, one.state) for seen, one in opened if isinstance(one, VersionedState))
+    return [one for seen, state in known if (one := candidate(seen, state, now))]
+
+
+def _opened(held: Held) -> VersionedState:
+    if isinstance(held, BaseException):
+        raise held
+    return held

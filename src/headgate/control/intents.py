@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from headgate.algorithm.history import trimmed, with_restart
+from headgate.algorithm.rules import rules_of
 from headgate.control import reports
 from headgate.model.decision import Decision
 from headgate.model.events import Event
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.metrics import NotReady
+from headgate.model.metrics import NotReady, ScalingMetric
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
@@ -56,23 +58,39 @@ def open_intent(
         before=sample.topology.parallelism,
         after=_wanted(decision),
         deadline=decision.at + late + time_to_reach(sample.settings, options.restart_time),
+        metrics=metrics_at(decision),
     )
     report = reports.scaling_report(decision, options.scaling_event_interval)
     return replace(state, intent=intent, outbox=(*state.outbox, report))
 
 
 def accepted(state: JobState, at: datetime, options: AutoscalerOptions) -> JobState:
-    """Give the state after the engine took the request: it now is part of the job's history."""
+    """Give the state after the engine took the request: it is part of the job's history, and all delays begin anew."""
     if state.intent is None or state.intent.realized_at is not None:
         return state
     intent = replace(state.intent, realized_at=at)
     if any(record.decision_id == intent.decision_id for record in state.history):
         return replace(state, intent=intent)
     record = ScalingRecord(
-        decision_id=intent.decision_id, at=intent.decided_at, before=intent.before, after=intent.after
+        decision_id=intent.decision_id,
+        at=intent.decided_at,
+        before=intent.before,
+        after=intent.after,
+        metrics=intent.metrics,
     )
-    kept = [old for old in state.history if old.at >= at - options.history_max_age]
-    return replace(state, intent=intent, history=(*kept, record)[-options.history_max_count :])
+    return replace(state, intent=intent, history=trimmed((*state.history, record), at, options), delayed={})
+
+
+def metrics_at(decision: Decision) -> Mapping[VertexId, Mapping[ScalingMetric, float]]:
+    """Give what was known of each changing vertex, and the true rate to be had at what it is changed to."""
+    known = decision.evaluated.vertices if decision.evaluated else {}
+    metrics = {vertex: dict(known[vertex].metrics) for vertex in decision.changes if vertex in known}
+    for vertex, of_vertex in metrics.items():
+        change = decision.changes[vertex]
+        if ScalingMetric.TRUE_PROCESSING_RATE in of_vertex:
+            of_each = of_vertex[ScalingMetric.TRUE_PROCESSING_RATE] / change.current
+            of_vertex[ScalingMetric.EXPECTED_PROCESSING_RATE] = of_each * change.wanted
+    return metrics
 
 
 def refused(job: JobKey, state: JobState, why: str, at: datetime, options: AutoscalerOptions) -> JobState:
@@ -121,7 +139,7 @@ def settle(
     if event := _end_of(intent, sample, now, may_act=may_act, seen=problem is None):
         return Settlement(state=replace(state, intent=None, outbox=(*state.outbox, event)))
     if problem is None and _runs_at(sample, intent.after):
-        return Settlement(state=_reached(sample.job, state, intent, now, options))
+        return Settlement(state=_reached(sample, state, intent, now, options))
     if now < intent.deadline:
         return Settlement(state=state, in_flight=True, request=problem is None and intent.realized_at is None)
     why = problem.message if problem else f"runs at {reports.parallelism_text(sample.topology, intent.after)}"
@@ -142,13 +160,15 @@ def _runs_at(sample: JobSample, parallelism: Mapping[VertexId, int]) -> bool:
     return all(running.get(vertex) == wanted for vertex, wanted in parallelism.items())
 
 
-def _reached(job: JobKey, state: JobState, intent: Intent, now: datetime, options: AutoscalerOptions) -> JobState:
+def _reached(sample: JobSample, state: JobState, intent: Intent, now: datetime, options: AutoscalerOptions) -> JobState:
     state = accepted(state, now, options)
     history = tuple(
         replace(record, reached_at=now) if record.decision_id == intent.decision_id else record
         for record in state.history
     )
-    event = reports.reached(job, intent, now)
+    running, since = sample.topology.parallelism, sample.running_since
+    history = with_restart(history, running, since, now, rules_of(options))
+    event = reports.reached(sample.job, intent, now)
     return replace(state, intent=None, history=history, outbox=(*state.outbox, event))
 
 

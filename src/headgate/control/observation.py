@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from headgate.algorithm.history import restart_time
 from headgate.control import reports
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, JobStatus
+from headgate.model.state import JobState
 from headgate.ports import Candidate, EventHandler, JobContext, JobListFetcher, MetricCollector, SampleSink
 
 
@@ -132,11 +134,18 @@ def _unreachable(old: Observation, why: str) -> Observation:
     return replace(old, problem=problem)
 
 
-def candidate(seen: Observation, now: datetime) -> Candidate | None:
-    """Give the job for evaluation, its window begun no earlier than its stabilization ended; None if it is not up."""
+def candidate(seen: Observation, state: JobState, now: datetime) -> Candidate | None:
+    """
+    Give the job for evaluation, None if it is not up.
+
+    Its window begins no earlier than its stabilization ended, and the restart it reckons with is the one it is known to
+    take.
+    """
     sample, options = seen.sample, seen.ctx.options
     if sample is None or seen.problem is not None or not options.enabled:
         return None
+    restart = restart_time(options, state.history)
+    options = options if restart == options.restart_time else replace(options, restart_time=restart)
     stable = sample.running_since + options.stabilization_interval
     begin = max(now - options.metrics_window, stable, seen.since or stable)
     return Candidate(sample=sample, options=options, window_from=begin)

@@ -7,7 +7,8 @@ They are saved in the same write as the state they tell of, handed out after it,
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 from headgate.errors import HeadgateError
 from headgate.model.events import Event
@@ -22,11 +23,20 @@ class Outbox:
 
     store: StateStore
     events: EventHandler
+    _known: dict[JobKey, VersionedState] = field(default_factory=dict, init=False)
+    """As last read or written: a save that finds another version tells that somebody else has written since."""
 
     async def open(self, job: JobKey) -> VersionedState:
-        """Load the job's state and hand out what an earlier process left undelivered."""
-        held = await asyncio.to_thread(self.store.load, job)
-        return await self._deliver(job, held)
+        """Give the job's state, loaded when it is not known, and hand out what was left undelivered."""
+        held = self._known.get(job)
+        if held is None:
+            held = self._known[job] = await asyncio.to_thread(self.store.load, job)
+        return await self._deliver(job, held) if held.state.outbox else held
+
+    def keep_only(self, jobs: Collection[JobKey]) -> None:
+        """Let go of what is known of other jobs; the store keeps it."""
+        for job in self._known.keys() - jobs:
+            del self._known[job]
 
     async def save(self, job: JobKey, held: VersionedState, state: JobState) -> VersionedState:
         """
@@ -54,5 +64,7 @@ class Outbox:
         return True
 
     async def _write(self, job: JobKey, held: VersionedState, state: JobState) -> VersionedState:
+        self._known.pop(job, None)
         version = await asyncio.to_thread(self.store.save, job, state, held.version)
-        return VersionedState(state=state, version=version)
+        saved = self._known[job] = VersionedState(state=state, version=version)
+        return saved

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headgate.model.decision import Decision
+from headgate.model.decision import Decision, Notice
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.state import Intent
@@ -33,6 +33,20 @@ def scaling_report(decision: Decision, interval: timedelta) -> Event:
         subject=decision.job,
         fields={"decision": decision.id, "acts": int(decision.acts)},
         merge_interval=None if decision.acts else interval,
+    )
+
+
+def noticed(notice: Notice, decision: Decision, interval: timedelta) -> Event:
+    """Make an event of what a decision noticed on its way."""
+    return Event(
+        at=decision.at,
+        type=notice.type,
+        reason=notice.reason,
+        message=notice.message,
+        key=f"{decision.job}:{notice.key}",
+        subject=decision.job,
+        fields=notice.fields,
+        merge_interval=interval,
     )
 
 

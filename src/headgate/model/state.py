@@ -32,6 +32,8 @@ class Intent:
     """When the engine accepted it; None while that is not known."""
     attempts: int = 0
     """How often the deadline has passed and the request was repeated."""
+    metrics: Mapping[VertexId, Mapping[ScalingMetric, float]] = field(default_factory=dict)
+    """Evaluated metrics of the vertices that change, for the history."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -120,7 +120,7 @@ async def test_a_target_that_is_never_reached_is_asked_for_once_more_and_then_gi
     assert world.events.reasons.count(EventReason.RESCALE_NOT_REACHED) == 2
 
     assert (await world.tick(2_010))["orders"].reason is Reason.PARALLELISM_REJECTED
-    world.factors = {"agg": 3.0}
+    world.factors = {"agg": 8.0}
     assert (await world.tick(2_020))["orders"].outcome is Outcome.RESCALE
     assert len(world.engine.requests) == 3
 

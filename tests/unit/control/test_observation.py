@@ -10,6 +10,7 @@ from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobStatus
+from headgate.model.state import UNSEEN
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
 
@@ -107,7 +108,7 @@ async def test_samples_of_the_job_that_had_the_name_before_do_not_count(world: S
     await world.observer.observe(at(1_000))
     await world.observer.observe(at(1_010))
 
-    begun = candidate(world.observer.latest[ORDERS], at(1_010))
+    begun = candidate(world.observer.latest[ORDERS], UNSEEN, at(1_010))
 
     assert begun is not None
     assert begun.window_from == at(1_000)
