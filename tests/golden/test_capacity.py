@@ -10,6 +10,7 @@ import pytest
 from headgate.algorithm.batch import Tuning
 from headgate.algorithm.capacity import Demand, band, capacity, restart_rate
 from headgate.algorithm.fleet import tuning
+from headgate.options.deviations import Deviation
 from headgate.options.units import parse_duration
 from headgate.testing.golden import Case
 
@@ -25,10 +26,14 @@ def _demand(case: Case) -> Demand:
 
 
 def test_target_capacity(case: Case) -> None:
-    """Capacity is a whole number that serves target, lag and restart at a utilization."""
-    demand = _demand(case)
-    restart = restart_rate(demand.target, _tuning(case)) if case.inputs["with_restart"] else 0.0
-    found = capacity(demand, np.array([float(case.inputs["utilization"])]), restart)
+    """Capacity serves target, lag and restart at a utilization."""
+    demand, tuned = _demand(case), _tuning(case)
+    found = capacity(
+        demand,
+        np.array([float(case.inputs["utilization"])]),
+        restart_rate=restart_rate(demand.target, tuned) if case.inputs["with_restart"] else 0.0,
+        exact=tuned.rules[Deviation.EXACT_CAPACITY],
+    )
 
     assert found[0] == pytest.approx(float(case.expected["capacity"]), rel=1e-9, nan_ok=True)
 

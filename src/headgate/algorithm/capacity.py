@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from headgate.algorithm.batch import Tuning
-from headgate.algorithm.rates import ieee, rnd
+from headgate.algorithm.rates import ieee, rnd, round3
 from headgate.algorithm.stats import Bools, Floats
+from headgate.options.deviations import Deviation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +33,16 @@ class Band:
 
 
 @ieee
-def capacity(demand: Demand, utilization: Floats, restart_rate: Floats | float = 0.0) -> Floats:
+def capacity(demand: Demand, utilization: Floats, *, restart_rate: Floats | float = 0.0, exact: Bools) -> Floats:
     """
-    Give the whole records/s at full busyness that serve the demand at a utilization.
+    Give the records/s at full busyness that serve the demand at a utilization.
 
-    Infinite at utilization 0, NaN where the demand is unknown; utilization is cut to 0..1.
-    Source: the reference's `getTargetProcessingCapacity` (FLIP-271).
+    Infinite at utilization 0, NaN where the demand is unknown; utilization is cut to 0..1. Three decimals where
+    `exact`, else a whole number. Source: the reference's `getTargetProcessingCapacity` (FLIP-271).
     """
     share = np.clip(utilization, 0, 1)
-    needed = rnd(demand.catch_up + restart_rate + demand.target / share)
+    sought = demand.catch_up + restart_rate + demand.target / share
+    needed = np.where(exact, round3(sought), rnd(sought))
     known = ~np.isnan(demand.target) & ~np.isnan(demand.catch_up)
     return np.where(known, np.where(share == 0, np.inf, needed), np.nan)
 
@@ -57,7 +59,12 @@ def restart_rate(target: Floats, tuning: Tuning) -> Floats:
 
 def needed_capacity(demand: Demand, tuning: Tuning) -> Floats:
     """Give the capacity at the utilization target, restart included: what the parallelism is chosen for."""
-    return capacity(demand, tuning.utilization_target, restart_rate(demand.target, tuning))
+    return capacity(
+        demand,
+        tuning.utilization_target,
+        restart_rate=restart_rate(demand.target, tuning),
+        exact=tuning.rules[Deviation.EXACT_CAPACITY],
+    )
 
 
 def band(demand: Demand, tuning: Tuning, backlog: Bools) -> Band:
@@ -70,9 +77,10 @@ def band(demand: Demand, tuning: Tuning, backlog: Bools) -> Band:
     """
     high = np.where(backlog, 1.0, tuning.utilization_max)
     low = np.where(backlog, 0.0, tuning.utilization_min)
+    exact = tuning.rules[Deviation.EXACT_CAPACITY]
     return Band(
-        scale_up=capacity(demand, high),
-        scale_down=capacity(demand, low, restart_rate(demand.target, tuning)),
+        scale_up=capacity(demand, high, exact=exact),
+        scale_down=capacity(demand, low, restart_rate=restart_rate(demand.target, tuning), exact=exact),
     )
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.permission import permitted
+from headgate.algorithm.plan import planned
 from headgate.algorithm.propose import propose
 from headgate.algorithm.verdict import verdict
 from headgate.model.decision import Decision, Notice, Outcome
@@ -36,6 +37,7 @@ def decide(
     if pressure := memory_pressure(evaluated, options):
         return _under_pressure(sample, evaluated, pressure, now)
     proposals = propose(sample.topology, evaluated, options, now, state)
+    proposals = planned(sample.topology, proposals, options)
     outcome, reason, message = verdict(proposals, evaluated, options)
     decision = Decision(
         id=decision_id(sample.job, now, {proposal.vertex: proposal.wanted for proposal in proposals}),
@@ -50,7 +52,9 @@ def decide(
         delayed={proposal.vertex: proposal.delayed for proposal in proposals if proposal.delayed},
         notices=tuple(notice for proposal in proposals for notice in proposal.notices),
     )
-    return permitted(decision, sample, options) if outcome is Outcome.RESCALE else decision
+    if outcome is not Outcome.RESCALE:
+        return decision
+    return permitted(decision, sample, evaluated, options, state.history)
 
 
 def not_ready(job: JobKey, why: NotReady, now: datetime) -> Decision:

@@ -1,21 +1,76 @@
-"""Whether a wanted rescale may be made now, and what goes with it: excluded times, memory tuning, quotas."""
+"""
+Whether a wanted rescale may be made now, and what goes with it: its worth, excluded times, memory tuning, quotas.
+
+Source: the order of checks of the reference autoscaler's `ScalingExecutor`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.model.decision import Decision
+from headgate.algorithm.history import History
+from headgate.algorithm.memory.tuning import Tuned, recommendation, tuned_memory
+from headgate.algorithm.periods import is_excluded
+from headgate.algorithm.resources import Rescale, quota_reached
+from headgate.algorithm.rules import rules_of
+from headgate.model.decision import Decision, Outcome
+from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
+from headgate.options.units import format_duration
 
 
-def permitted(decision: Decision, sample: JobSample, options: AutoscalerOptions) -> Decision:
-    """
-    Give a wanted rescale as it may be made: as it is, as advice only, with other settings, or not at all.
-
-    Source: the order of checks of the reference's `ScalingExecutor`.
-    """
+def permitted(
+    decision: Decision, sample: JobSample, evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History
+) -> Decision:
+    """Give a wanted rescale as it may be made: as it is, as advice only, with other settings, or not at all."""
+    if Deviation.WORTH_RESTART in rules_of(options) and (why := not_worth_restart(decision, options, history)):
+        return replace(decision, outcome=Outcome.KEEP, reason=Reason.NOT_WORTH_RESTART, message=why)
     if not options.scaling_enabled:
         return replace(decision, reason=Reason.ADVICE, message=f"{decision.message}; scaling.enabled is false")
-    return decision
+    period = is_excluded(options.excluded_periods, decision.at, options.excluded_periods_time_zone)
+    if period is not None:
+        message = f"{decision.message}; not now, by excluded.periods {period}"
+        return replace(decision, reason=Reason.EXCLUDED_PERIOD, message=message)
+    return _within_quota(decision, sample, evaluated, options)
+
+
+def not_worth_restart(decision: Decision, options: AutoscalerOptions, history: History) -> str | None:
+    """
+    Say why a rescale that only shrinks costs more than it saves; None when it does not, or nothing was measured.
+
+    A restart costs all subtasks for its duration, as long as the longest one remembered took; shrinking saves the
+    subtasks that go, for the horizon.
+    """
+    changes = decision.changes.values()
+    restarts = [record.restart for record in history if record.restart is not None]
+    if not restarts or any(change.wanted > change.current for change in changes):
+        return None
+    saved = sum(change.current - change.wanted for change in changes) * options.rescale_horizon
+    cost = sum(proposal.current for proposal in decision.proposals) * max(restarts)
+    if saved >= cost:
+        return None
+    return (
+        f"a restart of {max(restarts).total_seconds():.0f} s costs {cost.total_seconds():.0f} subtask-seconds, shrinking "
+        f"saves {saved.total_seconds():.0f} within {format_duration(options.rescale_horizon)}"
+    )
+
+
+def _within_quota(
+    decision: Decision, sample: JobSample, evaluated: EvaluatedMetrics, options: AutoscalerOptions
+) -> Decision:
+    rules, settings = rules_of(options), sample.settings
+    rescale = Rescale.of(sample.topology, decision.proposals)
+    tuned = tuned_memory(rescale, evaluated, settings, options, sound=Deviation.SOUND_MEMORY in rules)
+    if isinstance(tuned, Tuned):
+        decision = replace(decision, notices=(*decision.notices, recommendation(tuned, options)))
+        if options.memory_tuning_enabled:
+            decision = replace(decision, config=tuned.changes)
+            settings = replace(settings, task_manager_memory_bytes=tuned.total_bytes)
+    quota = quota_reached(rescale, settings, options, true_total=Deviation.TRUE_QUOTA in rules)
+    if quota is None:
+        return decision
+    kept = replace(decision, outcome=Outcome.KEEP, reason=Reason.RESOURCE_QUOTA, message=quota.message)
+    return replace(kept, notices=(*decision.notices, quota))

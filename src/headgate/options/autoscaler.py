@@ -6,6 +6,7 @@ Same option, same meaning, same default. Headgate's own options say so.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -25,6 +26,15 @@ class LegacyAdjustMode(StrEnum):
     MAXIMIZE_UTILISATION = "MAXIMIZE_UTILISATION"
 
 
+class ScalabilityModel(StrEnum):
+    """How the rate of a vertex is taken to grow with its parallelism."""
+
+    COEFFICIENT = "COEFFICIENT"
+    """In proportion, less by a coefficient that its history gives."""
+    CURVE = "CURVE"
+    """Along a curve that begins with a prior and is fitted to its history."""
+
+
 class BusyTimeAggregator(StrEnum):
     """How busy time is combined over the subtasks of a vertex."""
 
@@ -39,7 +49,7 @@ class AutoscalerOptions(Options):
     What a job wants of its autoscaler. Every key takes the prefix `job.autoscaler.`.
 
     Raises:
-        ValueError: the utilization bounds or the parallelism bounds are the wrong way round.
+        ValueError: bounds are the wrong way round; a line each.
     """
 
     enabled: bool = option("enabled", default=True)
@@ -54,19 +64,22 @@ class AutoscalerOptions(Options):
     stabilization_interval: timedelta = option("stabilization.interval", timedelta(minutes=5))
     """Time after a job's start before its samples count."""
 
-    utilization_target: Annotated[float, Interval(gt=0, le=1)] = option(
+    busy_time_aggregator: BusyTimeAggregator = option("metrics.busy-time.aggregator", BusyTimeAggregator.MAX)
+    """Whose busy time counts: the hottest subtask's, the coldest one's, or the average."""
+
+    utilization_target: Annotated[float, Interval(ge=0, le=1)] = option(
         "utilization.target", 0.7, deprecated=("target.utilization",)
     )
     """Share of time a vertex should be busy, 0 to 1."""
-
-    utilization_boundary: Annotated[float, Ge(0)] = option("target.utilization.boundary", 0.3)
-    """Half-width of the band around the target where `utilization.max` and `utilization.min` are unset."""
 
     utilization_max: Annotated[float, Interval(ge=0, le=1)] | None = option("utilization.max", None)
     """Busy share above which a vertex is too slow; unset: target + boundary."""
 
     utilization_min: Annotated[float, Interval(ge=0, le=1)] | None = option("utilization.min", None)
     """Busy share below which a vertex is too large; unset: target - boundary."""
+
+    utilization_boundary: Annotated[float, Ge(0)] = option("target.utilization.boundary", 0.3)
+    """Half-width of the band around the target where `utilization.max` and `utilization.min` are unset."""
 
     min_parallelism: Annotated[int, Ge(1)] = option("vertex.min-parallelism", 1)
     """Smallest parallelism chosen for a vertex."""
@@ -80,11 +93,22 @@ class AutoscalerOptions(Options):
     scale_down_max_factor: Annotated[float, Ge(0)] = option("scale-down.max-factor", 0.6)
     """One step removes at most this share of the current parallelism."""
 
+    scale_down_interval: timedelta = option(
+        "scale-down.interval", timedelta(hours=1), deprecated=("scale-up.grace-period",)
+    )
+    """How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken."""
+
     catch_up_duration: timedelta = option("catch-up.duration", timedelta(minutes=30))
     """Time allowed to work off the lag and what piles up in a restart; 0 ignores both."""
 
     restart_time: timedelta = option("restart.time", timedelta(minutes=5))
     """How long a rescale is assumed to stop the job."""
+
+    restart_time_tracking_enabled: bool = option("restart.time-tracking.enabled", default=False)
+    """Whether measured restarts replace `restart.time`."""
+
+    restart_time_tracking_limit: timedelta = option("restart.time-tracking.limit", timedelta(minutes=15))
+    """Longest measured restart that counts."""
 
     backlog_lag_threshold: timedelta = option("backlog-processing.lag-threshold", timedelta(minutes=5))
     """Lag, as time of input, from which the job counts as working off a backlog and is not shrunk."""
@@ -100,40 +124,49 @@ class AutoscalerOptions(Options):
     observed_tpr_min_observations: Annotated[int, Ge(1)] = option("observed-true-processing-rate.min-observations", 2)
     """Observations that an observed rate needs."""
 
-    busy_time_aggregator: BusyTimeAggregator = option("metrics.busy-time.aggregator", BusyTimeAggregator.MAX)
-    """Whose busy time counts: the hottest subtask's, the coldest one's, or the average."""
+    observed_scalability_enabled: bool = option("observed-scalability.enabled", default=False)
+    """Whether the job's own history corrects for growth that brings less than its share."""
 
-    vertex_exclude_ids: tuple[str, ...] = option("vertex.exclude.ids", ())
-    """Vertices that are never scaled."""
+    observed_scalability_model: ScalabilityModel = option("observed-scalability.model", ScalabilityModel.COEFFICIENT)
+    """Headgate's own: `COEFFICIENT` is the reference's correction, `CURVE` fits a curve, from its prior on."""
 
-    scaling_event_interval: timedelta = option("scaling.event.interval", timedelta(minutes=30))
-    """Time within which equal events count as one."""
+    observed_scalability_prior: Annotated[float, Interval(gt=0, le=1)] = option("observed-scalability.prior", 0.85)
+    """Headgate's own: exponent of the curve `rate ~ parallelism ** exponent` before a vertex has a history."""
 
-    history_max_count: Annotated[int, Ge(1)] = option("history.max.count", 3)
-    """Rescales remembered for a job."""
+    observed_scalability_min_observations: Annotated[int, Ge(1)] = option("observed-scalability.min-observations", 3)
+    """Rescales of a vertex that the correction needs."""
 
-    history_max_age: timedelta = option("history.max.age", timedelta(hours=24))
-    """Age up to which they are remembered."""
-
-    excluded_periods: tuple[str, ...] = option("excluded.periods", ())
-    """Times without scaling: daily `9:30-17:00`, Quartz cron, or both joined by `&&`; entries separated by `;`."""
-
-    scale_down_interval: timedelta = option(
-        "scale-down.interval", timedelta(hours=1), deprecated=("scale-up.grace-period",)
+    observed_scalability_coefficient_min: Annotated[float, Interval(ge=0.01, le=1)] = option(
+        "observed-scalability.coefficient-min", 0.5, checked_when="observed-scalability.enabled"
     )
-    """How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken."""
+    """Least coefficient that is believed."""
 
-    restart_time_tracking_enabled: bool = option("restart.time-tracking.enabled", default=False)
-    """Whether measured restarts replace `restart.time`."""
+    alignment_mode: str | None = option("scaling.parallelism-alignment.mode", None)
+    """Alignment to key groups or partitions: `BALANCED` (when unset or unknown), `EVENLY_SPREAD` or `OFF`."""
 
-    restart_time_tracking_limit: timedelta = option("restart.time-tracking.limit", timedelta(minutes=15))
-    """Longest measured restart that counts."""
+    legacy_adjust_mode: LegacyAdjustMode | None = option("scaling.key-group.partitions.adjust.mode", None)
+    """The reference's older alignment; holds where it is set and `scaling.parallelism-alignment.mode` is not."""
 
     effectiveness_detection_enabled: bool = option("scaling.effectiveness.detection.enabled", default=False)
     """Whether an ineffective scale-up stops further growth of the vertex."""
 
-    effectiveness_threshold: Annotated[float, Interval(ge=0, le=1)] = option("scaling.effectiveness.threshold", 0.1)
+    effectiveness_threshold: Annotated[float, Interval(ge=0, le=1)] = option(
+        "scaling.effectiveness.threshold", 0.1, checked_when="scaling.effectiveness.detection.enabled"
+    )
     """Share of the expected gain that a scale-up must bring to count as effective."""
+
+    vertex_exclude_ids: tuple[str, ...] = option("vertex.exclude.ids", ())
+    """Vertices that are never scaled."""
+
+    excluded_periods: tuple[str, ...] = option("excluded.periods", (), separators=";")
+    """
+    Times without scaling: daily `9:30-17:00`, Quartz cron, or both joined by `&&`; entries separated by `;`.
+
+    An entry may end in a time zone of its own: `9:30-17:00 @ Europe/Berlin`.
+    """
+
+    excluded_periods_time_zone: str | None = option("excluded.periods.time-zone", None)
+    """Headgate's own: the time zone of the entries that name none, like `Europe/Berlin`; unset: the system's."""
 
     gc_pressure_threshold: Annotated[float, Interval(ge=0, le=1)] = option("memory.gc-pressure.threshold", 1.0)
     """Share of time in garbage collection above which nothing is scaled."""
@@ -141,64 +174,68 @@ class AutoscalerOptions(Options):
     heap_usage_threshold: Annotated[float, Interval(ge=0, le=1)] = option("memory.heap-usage.threshold", 1.0)
     """Mean share of the heap in use above which nothing is scaled."""
 
+    quota_cpu: Annotated[float, Gt(0)] | None = option("quota.cpu", None)
+    """CPUs of all TaskManagers that growth never exceeds."""
+
+    quota_memory: Annotated[MemorySize, Gt(0)] | None = option("quota.memory", None)
+    """Memory of all TaskManagers that growth never exceeds."""
+
     memory_tuning_enabled: bool = option("memory.tuning.enabled", default=False)
     """Whether a rescale also sets the TaskManagers' memory."""
+
+    memory_tuning_overhead: Annotated[float, Interval(ge=0, le=1)] = option(
+        "memory.tuning.overhead", 0.2, checked_when="memory.tuning.enabled"
+    )
+    """Reserve added to measured memory, as a share of it."""
 
     memory_compensation_enabled: bool = option("memory.tuning.scale-down-compensation.enabled", default=True)
     """Whether fewer TaskManagers get more heap each."""
 
-    memory_tuning_overhead: Annotated[float, Interval(ge=0, le=1)] = option("memory.tuning.overhead", 0.2)
-    """Reserve added to measured memory, as a share of it."""
-
     maximize_managed_memory: bool = option("memory.tuning.maximize-managed-memory", default=False)
     """Whether memory that is saved goes to managed memory, if the job uses any."""
 
-    quota_cpu: Annotated[float, Gt(0)] | None = option("quota.cpu", None)
-    """CPUs of all TaskManagers that growth never exceeds."""
+    history_max_count: Annotated[int, Ge(1)] = option("history.max.count", 3)
+    """Rescales remembered for a job."""
 
-    quota_memory: MemorySize | None = option("quota.memory", None)
-    """Memory of all TaskManagers that growth never exceeds."""
+    history_max_age: timedelta = option("history.max.age", timedelta(hours=24))
+    """Age up to which they are remembered."""
 
-    alignment_mode: str | None = option("scaling.parallelism-alignment.mode", None)
-    """Alignment to key groups or partitions: `BALANCED` (when unset), `EVENLY_SPREAD` or `OFF`."""
+    scaling_event_interval: timedelta = option("scaling.event.interval", timedelta(minutes=30))
+    """Time within which equal events count as one."""
 
-    legacy_adjust_mode: LegacyAdjustMode | None = option("scaling.key-group.partitions.adjust.mode", None)
-    """The reference's older alignment; holds where it is set and `scaling.parallelism-alignment.mode` is not."""
+    custom_evaluators: tuple[str, ...] = option("metrics.custom-evaluators", ())
+    """Custom evaluators by name, defined under `metrics.custom-evaluator.<name>`; Headgate cannot load any yet."""
 
-    observed_scalability_enabled: bool = option("observed-scalability.enabled", default=False)
-    """Whether the job's own history corrects for growth that brings less than its share."""
+    custom_executors: tuple[str, ...] = option("scaling.custom-executors", ())
+    """Custom executors by name, defined under `scaling.custom-executor.<name>`; Headgate cannot load any yet."""
 
-    observed_scalability_min_observations: Annotated[int, Ge(1)] = option("observed-scalability.min-observations", 3)
-    """Rescales of a vertex that the correction needs."""
+    parity: Parity = option("parity", Parity.CURRENT, apart="headgate.parity")
+    """Headgate's own: `1.16.0` switches every deliberate deviation off."""
 
-    observed_scalability_coefficient_min: Annotated[float, Interval(ge=0.01, le=1)] = option(
-        "observed-scalability.coefficient-min", 0.5
-    )
-    """Least coefficient that is believed."""
+    deviations_off: tuple[Deviation, ...] = option("deviations.off", (), apart="headgate.deviations.off")
+    """Headgate's own: deliberate deviations that are switched off by name."""
 
-    parity: Parity = option("parity", Parity.CURRENT)
-    """Headgate's own, also written `headgate.parity`: `1.16.0` switches every deliberate deviation off."""
-
-    deviations_off: tuple[Deviation, ...] = option("deviations.off", ())
-    """Headgate's own, also written `headgate.deviations.off`: deliberate deviations that are switched off by name."""
+    rescale_horizon: timedelta = option("rescale.horizon", timedelta(hours=1))
+    """Headgate's own: time within which shrinking must save more than a restart, as measured, costs."""
 
     rejection_expiry: timedelta = option("rejected-parallelism.expiry", timedelta(minutes=30))
     """How long a parallelism that was refused or never reached is not tried again."""
 
     def __post_init__(self) -> None:
-        """Hold the bounds together."""
-        low, high = self.utilization_band
-        if not low <= self.utilization_target <= high:
-            message = (
-                f"utilization.min {low:g}, utilization.target {self.utilization_target:g} and "
-                f"utilization.max {high:g} must not decrease"
-            )
-            raise ValueError(message)
+        """Hold the bounds together, unless the job is not looked after."""
+        faults = tuple(self._contradictions()) if self.enabled else ()
+        if faults:
+            raise ValueError("\n".join(faults))
+
+    def _contradictions(self) -> Iterator[str]:
+        target = self.utilization_target
+        if self.utilization_max is not None and self.utilization_max < target:
+            yield f"utilization.max {self.utilization_max:g} is below utilization.target {target:g}"
+        if self.utilization_min is not None and self.utilization_min > target:
+            yield f"utilization.min {self.utilization_min:g} is above utilization.target {target:g}"
         if self.min_parallelism > self.max_parallelism:
-            message = (
-                f"vertex.min-parallelism {self.min_parallelism} is above vertex.max-parallelism {self.max_parallelism}"
-            )
-            raise ValueError(message)
+            low, high = self.min_parallelism, self.max_parallelism
+            yield f"vertex.min-parallelism {low} is above vertex.max-parallelism {high}"
 
     @property
     def utilization_band(self) -> tuple[float, float]:

@@ -10,6 +10,10 @@ from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 PREFIX = "job.autoscaler."
 LEGACY_PREFIX = "kubernetes.operator.job.autoscaler."
 """Where the reference autoscaler's options also stand; the key without it wins."""
+ENABLED = "enabled"
+"""The key of the switch of a whole group: while it is off, no value of the group is held against its bounds."""
+PLACEHOLDER = ".<name>"
+"""At the end of a table's key where an option of its own stands at the key without it."""
 
 
 class Options:
@@ -33,6 +37,9 @@ def option(
     default_factory: Callable[[], Any] | None = None,
     aliases: Sequence[str] = (),
     deprecated: Sequence[str] = (),
+    apart: str | None = None,
+    checked_when: str | None = None,
+    separators: str = ";,",
     secret: bool = False,
 ) -> Any:
     """
@@ -44,9 +51,20 @@ def option(
         default_factory: makes the default, for containers.
         aliases: other keys that are as good; where both are set, `key` wins.
         deprecated: older keys still read, with a warning; `key` and the aliases win.
+        apart: the whole key under which the option is better known than inside its section.
+        checked_when: the key of the switch beside it without which any value in the right form will do.
+        separators: between the values of a list that is written as one text; Flink's own is the semicolon.
         secret: the value may hold a secret, written as a reference or plainly; it is never shown as it is.
     """
-    metadata = {"key": key, "aliases": tuple(aliases), "deprecated": tuple(deprecated), "secret": secret}
+    metadata = {
+        "key": key,
+        "aliases": tuple(aliases),
+        "deprecated": tuple(deprecated),
+        "apart": apart,
+        "checked_when": checked_when,
+        "separators": separators,
+        "secret": secret,
+    }
     if default_factory is not None:
         return dataclasses.field(default_factory=default_factory, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -62,6 +80,9 @@ class Declaration:
     annotation: Any
     aliases: tuple[str, ...]
     deprecated: tuple[str, ...]
+    apart: str | None
+    checked_when: str | None
+    separators: str
     secret: bool
     required: bool
     default: Any
@@ -83,6 +104,16 @@ class Declaration:
         """Whether the user chooses the keys below this one."""
         return get_origin(self.annotation) is Mapping
 
+    @property
+    def table_prefix(self) -> str:
+        """What stands before the keys that the user chooses, if this is a table."""
+        return table_prefix(self.key)
+
+
+def table_prefix(key: str) -> str:
+    """Give what stands before the user's own keys in a table: `a.` for `a` and for `a.<name>`."""
+    return f"{key.removesuffix(PLACEHOLDER)}."
+
 
 def declarations(options: type[Options]) -> tuple[Declaration, ...]:
     """Give the options declared by a class, in the order in which they stand."""
@@ -96,13 +127,10 @@ def _read(options: Any) -> tuple[Declaration, ...]:
     return tuple(
         Declaration(
             name=field.name,
-            key=field.metadata["key"],
             annotation=hints[field.name],
-            aliases=field.metadata["aliases"],
-            deprecated=field.metadata["deprecated"],
-            secret=field.metadata["secret"],
             default=field.default,
             required=field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING,
+            **field.metadata,
         )
         for field in dataclasses.fields(options)
     )

@@ -44,3 +44,45 @@ class Deviation(StrEnum):
 
     A job that is rescaled in place may have been running since before; the reference then records a negative duration.
     """
+    EXACT_CAPACITY = "exact-capacity"
+    """
+    Capacities have three decimals, like every rate, and are no whole numbers.
+
+    The reference rounds a need of 0.4/s to 0, and so takes a vertex that emits a record a minute for one that needs
+    nothing, or steps it by 100 %.
+    """
+    BUSY_KEEPS = "busy-keeps"
+    """
+    A vertex that is busier than its utilization target never shrinks, whatever is computed to come to it (FLINK-38538).
+    """
+    SKEW = "skew"
+    """
+    A vertex is not scaled for its hottest subtask alone: more subtasks do not divide a hot key (FLINK-30652).
+    """
+    FORWARD_EQUAL = "forward-equal"
+    """
+    Both ends of a FORWARD edge keep equal parallelism.
+
+    Flink silently makes it a REBALANCE otherwise, and the order of changes of a key is lost (FLINK-40780).
+    """
+    NO_DRAG = "no-drag"
+    """A vertex within its band is not changed by one because another one has cause to change."""
+    WORTH_RESTART = "worth-restart"
+    """A job is not restarted to save less than the restart costs, as measured on its own past restarts."""
+    TRUE_QUOTA = "true-quota"
+    """
+    A quota bounds all that the job uses after a change.
+
+    The reference counts the changing vertices only and rounds TaskManagers down, so that the real total may exceed it.
+    """
+    BOTTLENECK_LIMITS = "bottleneck-limits"
+    """
+    A vertex that cannot grow limits those before it: they are not enlarged for records that it cannot take
+    (FLINK-31215). A sink that its last growth did not make faster counts as one.
+    """
+    SOUND_MEMORY = "sound-memory"
+    """
+    Memory is not tuned on what is not known, nor to settings that Flink would refuse to start with.
+
+    The reference takes an unknown use for none.
+    """

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Interval, Le, Lt
 
 from headgate.options.declaration import Options
-from headgate.options.units import format_duration
+from headgate.options.units import MemorySize, format_duration
 
 _WORDS = {
     bool: "true or false",
@@ -21,6 +21,7 @@ _WORDS = {
     str: "text",
     Path: "a path",
     timedelta: "a duration",
+    MemorySize: "a memory size",
 }
 _BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
 
@@ -45,12 +46,18 @@ def _kind(kind: Any) -> str:
     if get_origin(kind) is Mapping:
         return "a section of names and texts"
     if get_origin(kind) is tuple:
-        return f"a list of {'sections' if _is(get_args(kind)[0], Options) else 'texts'}"
+        return _listing(get_args(kind)[0])
     if _is(kind, Options):
         return "a section"
     if _is(kind, StrEnum):
         return f"one of {', '.join(kind)}"
     return _WORDS[kind]
+
+
+def _listing(kind: Any) -> str:
+    if _is(kind, StrEnum):
+        return f"a list out of {', '.join(kind)}"
+    return f"a list of {'sections' if _is(kind, Options) else 'texts'}"
 
 
 def _bounds(constraints: tuple[Any, ...]) -> list[str]:

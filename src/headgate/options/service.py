@@ -15,6 +15,11 @@ from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
 from headgate.options.units import PositiveDuration
 
+_TIMEOUT = "flink.rest-client.timeout"
+_EVALUATOR = "metrics.custom-evaluator.<name>"
+_EXECUTOR = "scaling.custom-executor.<name>"
+_ALIGNMENT = "scaling.parallelism-alignment.mode.<name>"
+
 
 class Mode(StrEnum):
     """Whether Headgate changes anything."""
@@ -63,7 +68,7 @@ class ClusterOptions(Options):
     """Headers added to each request; their values are secrets."""
 
     request_timeout: PositiveDuration = option("request-timeout", timedelta(seconds=10))
-    """Time limit of one request, all of it."""
+    """Time limit of one request, all of it; unset: that of `job.autoscaler.flink.rest-client.timeout`."""
 
     max_calls_in_flight: Annotated[int, Ge(1)] = option("max-calls-in-flight", 16)
     """Requests to this cluster that may be open at once."""
@@ -141,6 +146,26 @@ class ServiceOptions(Options):
         PREFIX[:-1], default_factory=AutoscalerOptions, aliases=(LEGACY_PREFIX[:-1],)
     )
     """Options of all jobs."""
+
+    request_timeout: PositiveDuration = option(
+        f"{PREFIX}{_TIMEOUT}", timedelta(seconds=10), aliases=(f"{LEGACY_PREFIX}{_TIMEOUT}",)
+    )
+    """Time limit of a request to a cluster that has no `request-timeout` of its own."""
+
+    custom_evaluators: Mapping[str, str] = option(
+        f"{PREFIX}{_EVALUATOR}", default_factory=dict, aliases=(f"{LEGACY_PREFIX}{_EVALUATOR}",), secret=True
+    )
+    """Custom evaluators: the class of each, and its parameters. Headgate cannot load any yet."""
+
+    custom_executors: Mapping[str, str] = option(
+        f"{PREFIX}{_EXECUTOR}", default_factory=dict, aliases=(f"{LEGACY_PREFIX}{_EXECUTOR}",), secret=True
+    )
+    """Custom executors: the class of each, and its parameters. Headgate cannot load any yet."""
+
+    custom_alignments: Mapping[str, str] = option(
+        f"{PREFIX}{_ALIGNMENT}", default_factory=dict, aliases=(f"{LEGACY_PREFIX}{_ALIGNMENT}",), secret=True
+    )
+    """Alignment modes of one's own: the class of each, and its parameters. Headgate cannot load any yet."""
 
     jobs: tuple[JobOptions, ...] = option("jobs", ())
     """Options of some jobs, over the general ones."""

@@ -92,6 +92,12 @@ def parse_memory_size(text: str) -> MemorySize:
     return MemorySize(int(match["number"]) * _BYTES[unit])
 
 
+def format_memory_size(size: int) -> str:
+    """Write bytes in the largest unit that needs no fraction, readable by `parse_memory_size`."""
+    unit = next(unit for unit, factor in reversed(_BYTES.items()) if factor <= max(size, 1) and not size % factor)
+    return f"{size // _BYTES[unit]} {unit}"
+
+
 def _number(text: str) -> int | float:
     # A whole number stays one: a float would lose the last microseconds of a long duration.
     return float(text) if "." in text else int(text)

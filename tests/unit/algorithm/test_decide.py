@@ -85,12 +85,12 @@ def test_an_outside_vertex_that_cannot_change_is_no_cause() -> None:
 def test_one_cause_changes_all_that_would() -> None:
     """Once a vertex is outside its band, the others move too."""
     topology = chain({"in": 10, "agg": 10})
-    metrics = evaluated(topology, {"in": 1.1, "agg": 2.0})
+    metrics = evaluated(topology, {"in": 1.2, "agg": 2.0})
     known = {**metrics.vertices, VertexId("in"): replace(metrics.vertices[VertexId("in")], outside=False)}
 
     decision = decide(sample(topology), replace(metrics, vertices=known), PLAIN, START)
 
-    assert {vertex: proposal.wanted for vertex, proposal in decision.changes.items()} == {"in": 11, "agg": 20}
+    assert {vertex: proposal.wanted for vertex, proposal in decision.changes.items()} == {"in": 12, "agg": 20}
 
 
 def test_many_causes_are_counted() -> None:

@@ -39,8 +39,8 @@ def test_numbers_return_to_their_vertices() -> None:
     assert source.metrics[ScalingMetric.LAG] == 10
     assert ScalingMetric.LAG not in sink.metrics
     assert sink.metrics[ScalingMetric.TRUE_PROCESSING_RATE] == 200
-    assert sink.needed_capacity == 160
-    assert sink.factor == 0.8
+    assert sink.needed_capacity == 159.53
+    assert sink.factor == 159.53 / 200
     assert (found.coverage, found.samples, found.backlog) == (0.5, 7, False)
 
 

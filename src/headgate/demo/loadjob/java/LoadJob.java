@@ -72,7 +72,8 @@ public final class LoadJob {
     unread.removeAll(read);
     String name = StageSpec.SINK;
     // Sorted, because the order of the inputs is a part of the graph and must not differ between two runs.
-    union(unread.stream().sorted().toList()).sinkTo(new DiscardingSink<>()).name(name).uid(name);
+    // Rebalanced, because a forwarding edge would tie the sink's parallelism to that of what it reads.
+    union(unread.stream().sorted().toList()).rebalance().sinkTo(new DiscardingSink<>()).name(name).uid(name);
   }
 
   private DataStream<LoadRecord> union(Iterable<String> names) {

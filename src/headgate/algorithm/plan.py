@@ -1,0 +1,76 @@
+"""What the vertices' proposals owe each other: none is moved for nothing, and tied ones move together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from headgate.algorithm.rules import rules_of
+from headgate.model.decision import Proposal
+from headgate.model.identity import VertexId
+from headgate.model.reasons import Reason
+from headgate.model.topology import ShipStrategy, Topology
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
+
+Plan = tuple[Proposal, ...]
+
+
+def planned(topology: Topology, proposals: Plan, options: AutoscalerOptions) -> Plan:
+    """Hold the proposals of a job together."""
+    rules = rules_of(options)
+    if Deviation.NO_DRAG in rules:
+        proposals = undragged(proposals)
+    return with_equal_ends(topology, proposals, options) if Deviation.FORWARD_EQUAL in rules else proposals
+
+
+def undragged(proposals: Plan) -> Plan:
+    """Leave a vertex within its band where it is, if it would change by one only because another has cause to."""
+    if not any(proposal.changes and proposal.outside for proposal in proposals):
+        return proposals
+    detail = "within its band, and not worth one step up or down"
+    return tuple(
+        proposal.limited_to(proposal.current, Reason.WITHIN_BAND, detail)
+        if not proposal.outside and abs(proposal.wanted - proposal.current) == 1
+        else proposal
+        for proposal in proposals
+    )
+
+
+def with_equal_ends(topology: Topology, proposals: Plan, options: AutoscalerOptions) -> Plan:
+    """
+    Give vertices that FORWARD edges tie together the largest parallelism wanted among them, as far as all can go there.
+
+    With an excluded vertex among them none is changed. Ends that already run apart are tied no longer.
+    """
+    wanted = {proposal.vertex: proposal.wanted for proposal in proposals}
+    common: dict[VertexId, int] = {}
+    for tied in groups(topology):
+        most = min(_most(topology, vertex, options) for vertex in tied)
+        common |= dict.fromkeys(tied, min(max(wanted[vertex] for vertex in tied), most))
+    return tuple(_at_common(proposal, common) for proposal in proposals)
+
+
+def groups(topology: Topology) -> Iterator[Sequence[VertexId]]:
+    """Give the vertices that are tied together, two or more at a time, in topological order."""
+    root = {vertex.id: vertex.id for vertex in topology.vertices}
+    for edge in topology.edges:
+        ends = topology.by_id[edge.source], topology.by_id[edge.target]
+        if edge.ship_strategy is ShipStrategy.FORWARD and ends[0].parallelism == ends[1].parallelism:
+            one, other = root[edge.source], root[edge.target]
+            root = {vertex: one if at == other else at for vertex, at in root.items()}
+    members: dict[VertexId, list[VertexId]] = {}
+    for vertex, at in root.items():
+        members.setdefault(at, []).append(vertex)
+    return (tied for tied in members.values() if len(tied) > 1)
+
+
+def _most(topology: Topology, vertex: VertexId, options: AutoscalerOptions) -> int:
+    known = topology.by_id[vertex]
+    if known.finished or vertex in options.vertex_exclude_ids:
+        return known.parallelism
+    return min(known.max_parallelism, known.partitions or known.max_parallelism)
+
+
+def _at_common(proposal: Proposal, common: Mapping[VertexId, int]) -> Proposal:
+    wanted = common.get(proposal.vertex, proposal.wanted)
+    return proposal.limited_to(wanted, Reason.FORWARD, "a FORWARD edge ties it to another vertex")
