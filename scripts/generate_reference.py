@@ -18,6 +18,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from headgate.config.describing import written
+from headgate.config.standalone import PREFIX as STANDALONE
 from headgate.model.events import EventReason
 from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions
@@ -38,12 +39,20 @@ Options come from a YAML or TOML file, from environment variables and from flags
 - **Environment**: `HEADGATE_` and the key in capitals, two underscores for a dot and one for a hyphen.
   `HEADGATE_JOB__AUTOSCALER__VERTEX__MIN_PARALLELISM` sets `job.autoscaler.vertex.min-parallelism`.
   A list of sections (`clusters`, `jobs`) is written there as YAML in one line.
-- **Durations** carry a unit: `us`, `ms`, `s`, `min`, `h` or `d`. A list may be one text with `;` or `,` between
-  its values. `null` resets an option to its default.
+- **Durations** carry a unit: `us`, `ms`, `s`, `min`, `h` or `d`. **Memory sizes** carry `b`, `kb`, `mb`, `gb` or
+  `tb`, powers of 1024. A list may be one text with `;` or `,` between its values (`excluded.periods`: `;` only).
+  `null` resets an option to its default.
 - **Secrets** are references, `${{env:NAME}}` or `${{file:PATH}}`, resolved when they are sent and never shown.
 - **Autoscaler options** stand under `{PREFIX[:-1]}`, or as in Flink's Kubernetes operator under
   `{LEGACY_PREFIX[:-1]}`; where both are set, the shorter key wins.
-- **Old names** are still read, with a warning.
+  `headgate.parity` and `headgate.deviations.off` belong to them, and stand wherever they stand.
+- **A job's own configuration** may set its autoscaler options, under either prefix: what its JobManager was started
+  with, and over it its global job parameters. They are stronger than all of the above. If any of them is faulty none
+  of them holds, and an event says why. What concerns the process (addresses, stores, classes) is not the job's to set.
+- **Bounds** are not checked where `enabled` is false, nor while the switch that an option depends on is off.
+- **Old names** are still read, with a warning. So are the keys of the reference's standalone process,
+  `{STANDALONE}*`: its interval, its cluster's host and port, its state store and its JDBC address are
+  taken over where Headgate's own keys are not set; its database of events has no counterpart.
 """
 
 _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
@@ -117,13 +126,19 @@ def _rows(prefix: str, options: type[Options]) -> Iterator[str]:
     meanings = TypeAdapter(options).json_schema()["properties"]
     for declaration in declarations(options):
         cells = [
-            _code(prefix + declaration.key),
-            expected(declaration.annotation),
+            _code(declaration.apart or prefix + declaration.key),
+            _expected(prefix, declaration),
             _default(declaration),
             _meaning(declaration, meanings[declaration.name].get("description")),
             ", ".join(_code(prefix + old) for old in declaration.deprecated),
         ]
         yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+
+
+def _expected(prefix: str, declaration: Declaration) -> str:
+    words = expected(declaration.annotation)
+    switch = declaration.checked_when
+    return f"{words}; checked while {_code(prefix + switch)}" if switch else words
 
 
 def _default(declaration: Declaration) -> str:

@@ -8,7 +8,7 @@ permanent ones are reported and the job is left alone. Whatever an implementatio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -30,6 +30,8 @@ class JobContext:
     job_id: str
     status: JobStatus
     options: AutoscalerOptions
+    faults: tuple[str, ...] = ()
+    """What is wrong with the job's own configuration, and what of it is ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +123,8 @@ class Candidate:
     options: AutoscalerOptions
     window_from: datetime
     """First instant that counts: the window's begin, or the end of stabilization if that is later."""
+    growths: Mapping[VertexId, tuple[float, float]] = field(default_factory=dict)
+    """Of each vertex whose newest rescale was a growth to what runs: true rate before and as expected, records/s."""
 
 
 class FleetEvaluator(Protocol):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,19 +16,28 @@ from headgate.options.declaration import LEGACY_PREFIX, PREFIX, declarations
 from headgate.options.units import format_duration, parse_duration
 from headgate.testing.strategies import durations, options
 
+WITH_A_MEANING: dict[str, Any] = {
+    "excluded_periods": ("9:30-17:00 @ Europe/Berlin", "* * * ? * 2,5"),
+    "excluded_periods_time_zone": "Asia/Tokyo",
+    "custom_evaluators": (),
+    "custom_executors": (),
+}
+"""Texts that must name something, which a drawn one does not."""
 CLUSTERS = {"HEADGATE_CLUSTERS": "[{name: local, url: 'http://127.0.0.1:8081'}]"}
 
 
 def texts(of: AutoscalerOptions, prefix: str) -> dict[str, str]:
     """Write the options as a user would set them."""
     values = {declaration.key: getattr(of, declaration.name) for declaration in declarations(AutoscalerOptions)}
-    return {prefix + key: written(value) for key, value in values.items() if value is not None}
+    separated = {key: ";".join(value) if isinstance(value, tuple) else value for key, value in values.items()}
+    return {prefix + key: written(value) for key, value in separated.items() if value is not None}
 
 
 @given(options(AutoscalerOptions), st.sampled_from([PREFIX, LEGACY_PREFIX]))
 def test_options_written_as_text_are_read_as_they_were(drawn: AutoscalerOptions, prefix: str) -> None:
     """Whatever can be held can be set, under either prefix, to the last bit."""
-    assert load(None, CLUSTERS, texts(drawn, prefix)).options.autoscaler == drawn
+    meant = replace(drawn, **WITH_A_MEANING)
+    assert load(None, CLUSTERS, texts(meant, prefix)).options.autoscaler == meant
 
 
 @given(durations())

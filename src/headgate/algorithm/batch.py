@@ -31,6 +31,10 @@ class Tuning:
     observed_min_observations: Floats
     busy_average: Bools
     """True: busy time from counters over all subtasks (AVG); False: from `LOAD` (MAX, MIN)."""
+    busy_only: Bools
+    """Whether only what a vertex reads itself counts as its demand."""
+    effectiveness_threshold: Floats
+    """Share of the expected gain that a growth must bring."""
     rules: Mapping[Deviation, Bools]
     """Which deliberate deviations hold for the row's job; every one is answered."""
 
@@ -47,6 +51,12 @@ class Batch:
     """(n,)"""
     parallelism: Floats
     """(n,)"""
+    ceiling: Floats
+    """(n,) largest parallelism that the vertex can have."""
+    rate_before: Floats
+    """(n,) true rate before the vertex's last growth, if that led to the running parallelism; else NaN."""
+    rate_expected: Floats
+    """(n,) true rate that was expected of that growth; else NaN."""
     upstream: Ints
     """(e,) row of the edge's source."""
     downstream: Ints
@@ -81,6 +91,12 @@ class Evaluation:
     """Capacity at the utilization target, restart and catch-up included."""
     factor: Floats
     """`needed_capacity / true_processing_rate`, unclamped."""
+    skew_limit: Floats
+    """Largest sensible factor where the hottest subtask is the limit; else infinite."""
+    saturation_limit: Floats
+    """1 for a saturated sink; else infinite."""
+    downstream_limit: Floats
+    """Largest sensible factor where a vertex further down cannot take more; else infinite."""
     outside: Bools
     """Whether the true rate lies outside its thresholds; False where anything is NaN."""
     backlog: Bools

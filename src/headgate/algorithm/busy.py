@@ -16,13 +16,21 @@ def busy_time(batch: Batch) -> Floats:
     """
     Give the busy milliseconds per second of one subtask, by the vertex's aggregator.
 
-    AVG takes the growth of the counter over all subtasks, MAX and MIN the mean of the sampled `LOAD`. The counter of
-    a vertex that idles may fall by some milliseconds, as Flink books idle time afterwards: that is no busy time.
+    AVG takes the growth of the counter over all subtasks, MAX and MIN the mean of the sampled `LOAD`.
     Source: the reference's `getBusyTimeMsPerSecond`.
     """
-    of_counter = np.maximum(0, rate(batch.windows[Measure.ACCUMULATED_BUSY_TIME])) / batch.parallelism
     of_load = mean(batch.windows[Measure.LOAD]) * MILLIS
-    return np.where(batch.tuning.busy_average, of_counter, of_load)
+    return np.where(batch.tuning.busy_average, mean_busy_time(batch), of_load)
+
+
+def mean_busy_time(batch: Batch) -> Floats:
+    """
+    Give the busy milliseconds per second of a subtask on average over all of them, from the counter.
+
+    The counter of a vertex that idles may fall by some milliseconds, as Flink books idle time afterwards: that is no
+    busy time.
+    """
+    return np.maximum(0, rate(batch.windows[Measure.ACCUMULATED_BUSY_TIME])) / batch.parallelism
 
 
 def input_rate(batch: Batch) -> Floats:

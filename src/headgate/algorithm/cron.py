@@ -19,6 +19,8 @@ _DAY_OF_MONTH, _DAY_OF_WEEK = 3, 5
 _ANY, _NONE = "*", "?"
 _DAYS = {name: str(number) for number, name in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"), start=1)}
 _SATURDAY = 6
+_SIZES = (60, 60, 24)
+"""How many seconds, minutes and hours there are."""
 _FROM_END = re.compile(r"L(?:-(?P<days>\d{1,2}))?(?P<weekday>W)?")
 _FIELD = re.compile(r"[\dA-Z*?,/#-]+")
 _CROWD = re.compile(r"[HR]\d|\b[HR]\b")
@@ -82,6 +84,7 @@ def _translate(fields: list[str]) -> Cron:
         raise ValueError(message)
     from_end = _FROM_END.fullmatch(fields[_DAY_OF_MONTH])
     terms = [re.sub(r"(^|,)/", r"\1*/", field) for field in fields]
+    terms[: len(_SIZES)] = map(_unwrapped, terms, _SIZES)
     terms[_DAY_OF_MONTH] = _ANY if from_end else terms[_DAY_OF_MONTH].replace(_NONE, _ANY)
     terms[_DAY_OF_WEEK] = ",".join(_day_of_week(term) for term in terms[_DAY_OF_WEEK].split(","))
     return Cron(
@@ -105,10 +108,24 @@ def _day_of_week(term: str) -> str:
 
 
 def _stepped(days: str, step: int) -> str:
-    """List every so many days: to Saturday, or to the end of a range, which may lie in the next week."""
+    """List every so many days: to Saturday, or to the end of a range."""
     first, _, last = days.partition("-")
-    begin, end = int(first), int(last or _SATURDAY)
-    return ",".join(str(day % 7) for day in range(begin, end + 1 + (7 if end < begin else 0), step))
+    return _around(int(first), int(last or _SATURDAY), step, size=7)
+
+
+def _unwrapped(field: str, size: int) -> str:
+    """List what a range with a step means that goes beyond the last value, where croniter loses its step."""
+
+    def listed(match: re.Match[str]) -> str:
+        begin, end, step = map(int, match.groups())
+        return _around(begin, end, step, size=size) if end < begin < size else match.group()
+
+    return re.sub(r"(\d+)-(\d+)/(\d+)", listed, field)
+
+
+def _around(begin: int, end: int, step: int, *, size: int) -> str:
+    beyond = size if end < begin else 0
+    return ",".join(str(value % size) for value in range(begin, end + beyond + 1, step))
 
 
 def _one_less(match: re.Match[str]) -> str:

@@ -6,25 +6,26 @@ import numpy as np
 
 from headgate.algorithm.batch import Batch
 from headgate.algorithm.capacity import Demand
-from headgate.algorithm.edges import output_ratios
 from headgate.algorithm.rates import ieee, rate, round3
 from headgate.algorithm.stats import Bools, Floats
 from headgate.model.samples import Measure
 
 
-def demand(batch: Batch) -> Demand:
+def demand(batch: Batch, ratios: Floats) -> Demand:
     """
-    Give the target and catch-up rate of every vertex.
+    Give the target and catch-up rate of every vertex, carried along the edges by their output ratios.
 
     A source whose input cannot be told leaves its whole job without a demand: a graph fed by an unknown amount has no
-    target anywhere.
+    target anywhere. By busy time alone a vertex has to do what it reads.
     """
-    ratios = output_ratios(batch)
     coming = source_target(batch)
     unknown = _job_has(batch, batch.is_source & np.isnan(coming))
+    own = rate(batch.windows[Measure.NUM_RECORDS_IN])
+    carried, catch_up = propagate(batch, np.where(unknown, np.nan, coming), ratios), source_catch_up(batch)
+    busy_only = batch.tuning.busy_only
     return Demand(
-        target=propagate(batch, np.where(unknown, np.nan, coming), ratios),
-        catch_up=propagate(batch, source_catch_up(batch), ratios),
+        target=np.where(busy_only, round3(own), carried),
+        catch_up=np.where(busy_only & ~batch.is_source, 0.0, propagate(batch, catch_up, ratios)),
     )
 
 

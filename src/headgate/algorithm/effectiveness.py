@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from headgate.algorithm.history import Scaling
+from headgate.algorithm.history import Growth, Scaling, growth_to
 from headgate.algorithm.policies import Policy
 from headgate.algorithm.wording import amount
 from headgate.model.decision import Notice, Proposal
@@ -25,11 +25,10 @@ def growing_effectively(metrics: VertexMetrics, scalings: Sequence[Scaling], opt
 
     def policy(proposal: Proposal) -> Proposal:
         last = scalings[-1] if scalings else None
-        if proposal.wanted <= proposal.current or last is None:
+        growth = growth_to(proposal.current, last)
+        if proposal.wanted <= proposal.current or last is None or growth is None:
             return proposal
-        if last.after != proposal.current or last.after <= last.before:
-            return proposal
-        expected, actual = gain(last, metrics)
+        expected, actual = gain(growth, metrics)
         if is_effective(expected, actual, options.effectiveness_threshold):
             return proposal
         told = _told(proposal, expected, actual, blocking=options.effectiveness_detection_enabled)
@@ -41,11 +40,11 @@ def growing_effectively(metrics: VertexMetrics, scalings: Sequence[Scaling], opt
     return policy
 
 
-def gain(last: Scaling, metrics: VertexMetrics) -> tuple[float, float]:
+def gain(growth: Growth, metrics: VertexMetrics) -> tuple[float, float]:
     """Give the increase of the true rate that the last growth was expected to bring, and what it brought, records/s."""
-    before = last.rate(ScalingMetric.TRUE_PROCESSING_RATE)
-    now = metrics.metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, float("nan"))
-    return last.rate(ScalingMetric.EXPECTED_PROCESSING_RATE) - before, now - before
+    before, expected = growth
+    now = metrics.metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
+    return expected - before, now - before
 
 
 def is_effective(expected: float, actual: float, threshold: float) -> bool:

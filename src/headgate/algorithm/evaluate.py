@@ -11,6 +11,8 @@ from headgate.algorithm.batch import Batch, Evaluation
 from headgate.algorithm.busy import busy_time, true_processing_rate
 from headgate.algorithm.capacity import band, needed_capacity, outside, scale_factor
 from headgate.algorithm.demand import backlog, demand
+from headgate.algorithm.edges import output_ratios
+from headgate.algorithm.limits import growth_limits
 from headgate.algorithm.rates import MILLIS, round3
 from headgate.model.samples import Measure
 
@@ -23,9 +25,12 @@ def evaluate(batch: Batch) -> Evaluation:
     """
     true_rate = round3(true_processing_rate(batch))
     behind = backlog(batch)
-    wanted = demand(batch)
+    ratios = output_ratios(batch)
+    wanted = demand(batch, ratios)
     bounds = band(wanted, batch.tuning, behind)
     needed = needed_capacity(wanted, batch.tuning)
+    factor = scale_factor(needed, true_rate)
+    limits = growth_limits(batch, wanted, ratios, true_rate, factor)
     return Evaluation(
         load=round3(busy_time(batch) / MILLIS),
         lag=round3(batch.windows[Measure.LAG].last),
@@ -35,7 +40,10 @@ def evaluate(batch: Batch) -> Evaluation:
         scale_up_threshold=bounds.scale_up,
         scale_down_threshold=bounds.scale_down,
         needed_capacity=needed,
-        factor=scale_factor(needed, true_rate),
+        factor=factor,
+        skew_limit=limits.skew,
+        saturation_limit=limits.saturation,
+        downstream_limit=limits.downstream,
         outside=outside(true_rate, bounds),
         backlog=behind,
     )

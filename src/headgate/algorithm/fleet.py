@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
@@ -12,12 +12,13 @@ import numpy as np
 from headgate.algorithm.batch import Batch, Tuning
 from headgate.algorithm.columns import Table
 from headgate.algorithm.epochs import combine
+from headgate.algorithm.history import NO_GROWTH, Growth
 from headgate.algorithm.rules import rules_of
 from headgate.algorithm.stats import Bools, Floats, Ints, WindowStats
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.samples import Measure
-from headgate.model.topology import ShipStrategy, Topology
-from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
+from headgate.model.topology import ShipStrategy, Topology, Vertex
+from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, ScalingSignal
 from headgate.options.deviations import Deviation
 
 
@@ -32,6 +33,8 @@ class FleetJob:
     """How much of the metric window the samples span, 0 to 1."""
     samples: int = 0
     """Least number of samples behind any vertex."""
+    growths: Mapping[VertexId, Growth] = field(default_factory=dict, hash=False)
+    """The last growth of each vertex that had one to its running parallelism."""
 
 
 def assemble(jobs: Sequence[FleetJob], windows: Table) -> Batch:
@@ -50,12 +53,16 @@ def assemble(jobs: Sequence[FleetJob], windows: Table) -> Batch:
     )
     is_source = np.array([job.topology.is_source(vertex.id) for job, vertex in vertices], dtype=np.bool_)
     finished = np.array([vertex.finished for _, vertex in vertices], dtype=np.bool_)
+    growths = [job.growths.get(vertex.id, NO_GROWTH) for job, vertex in vertices]
     stats = _stats(windows, row_of)
     return Batch(
         job=np.array([number for number, job in enumerate(jobs) for _ in job.topology.vertices], dtype=np.int64),
         level=np.array([level for job in jobs for level in levels(job.topology)], dtype=np.int64),
         is_source=is_source,
         parallelism=np.array([vertex.parallelism for _, vertex in vertices], dtype=np.float64),
+        ceiling=np.array([_ceiling(vertex, job.options) for job, vertex in vertices], dtype=np.float64),
+        rate_before=np.array([before for before, _ in growths], dtype=np.float64),
+        rate_expected=np.array([expected for _, expected in growths], dtype=np.float64),
         upstream=np.array([source for _, source, _ in edges], dtype=np.int64),
         downstream=np.array([target for target, _, _ in edges], dtype=np.int64),
         broadcast=np.array([ship is ShipStrategy.BROADCAST for _, _, ship in edges], dtype=np.bool_),
@@ -89,8 +96,18 @@ def tuning(options: Sequence[tuple[AutoscalerOptions, int]]) -> Tuning:
         observed_switch_threshold=column(lambda o: o.observed_tpr_switch_threshold),
         observed_min_observations=column(lambda o: o.observed_tpr_min_observations),
         busy_average=column(lambda o: o.busy_time_aggregator is BusyTimeAggregator.AVG) > 0,
+        busy_only=column(lambda o: o.scaling_signal is ScalingSignal.BUSY_TIME) > 0,
+        effectiveness_threshold=column(lambda o: o.effectiveness_threshold),
         rules={rule: column(partial(_holds, rule)) > 0 for rule in Deviation},
     )
+
+
+def _ceiling(vertex: Vertex, options: AutoscalerOptions) -> int:
+    """Give the largest parallelism that a vertex may grow to, its running one at least."""
+    if vertex.finished or vertex.id in options.vertex_exclude_ids:
+        return vertex.parallelism
+    most = min(options.max_parallelism, vertex.max_parallelism, vertex.partitions or vertex.max_parallelism)
+    return max(vertex.parallelism, most)
 
 
 def _holds(rule: Deviation, options: AutoscalerOptions) -> bool:

@@ -20,6 +20,11 @@ History = Sequence[ScalingRecord]
 
 Value = TypeVar("Value")
 
+Growth = tuple[float, float]
+"""True rate before a growth and the one expected of it, records/s, each NaN when unknown."""
+
+NO_GROWTH: Growth = (float("nan"), float("nan"))
+
 _SECOND = timedelta(seconds=1)
 
 
@@ -44,6 +49,19 @@ def scalings_of(vertex: VertexId, history: History) -> tuple[Scaling, ...]:
         for record in history
         if vertex in record.after
     )
+
+
+def growths(history: History, running: Mapping[VertexId, int]) -> Mapping[VertexId, Growth]:
+    """Give of each vertex its newest rescale, if that was a growth to the running parallelism."""
+    newest = {vertex: scalings_of(vertex, history)[-1] for record in history for vertex in record.after}
+    return {vertex: growth for vertex, last in newest.items() if (growth := growth_to(running.get(vertex), last))}
+
+
+def growth_to(running: int | None, last: Scaling | None) -> Growth | None:
+    """Give the true rate before the last rescale and the one expected, if it was a growth to what runs now."""
+    if last is None or last.after != running or last.after <= last.before:
+        return None
+    return last.rate(ScalingMetric.TRUE_PROCESSING_RATE), last.rate(ScalingMetric.EXPECTED_PROCESSING_RATE)
 
 
 def trimmed(history: History, now: datetime, options: AutoscalerOptions) -> tuple[ScalingRecord, ...]:

@@ -53,8 +53,8 @@ def not_worth_restart(decision: Decision, options: AutoscalerOptions, history: H
     if saved >= cost:
         return None
     return (
-        f"a restart of {max(restarts).total_seconds():.0f} s costs {cost.total_seconds():.0f} subtask-seconds, shrinking "
-        f"saves {saved.total_seconds():.0f} within {format_duration(options.rescale_horizon)}"
+        f"a restart of {max(restarts).total_seconds():.0f} s costs {cost.total_seconds():.0f} subtask-seconds, "
+        f"shrinking saves {saved.total_seconds():.0f} within {format_duration(options.rescale_horizon)}"
     )
 
 

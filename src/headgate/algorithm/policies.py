@@ -15,6 +15,7 @@ from headgate.algorithm.wording import amount
 from headgate.model.decision import Proposal
 from headgate.model.metrics import ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
+from headgate.options.autoscaler import AutoscalerOptions
 
 Policy = Callable[[Proposal], Proposal]
 
@@ -131,6 +132,40 @@ def not_shrinking_in_backlog(*, backlog: bool) -> Policy:
         return proposal.limited_to(proposal.current, Reason.BACKLOG, "the job is working off a backlog")
 
     return policy
+
+
+def not_shrinking_while_busy(metrics: VertexMetrics, options: AutoscalerOptions, *, hold: bool) -> Policy:
+    """
+    Take nothing away from a vertex that is busier than its target, whatever is computed to come to it.
+
+    A wrong output ratio gives a target that is too small; the reference shrinks on it (FLINK-38538).
+    """
+    load = metrics.metrics.get(ScalingMetric.LOAD, 0.0)
+
+    def policy(proposal: Proposal) -> Proposal:
+        if not hold or load <= options.utilization_target or proposal.wanted >= proposal.current:
+            return proposal
+        detail = f"busy {load:.2f} of the time, above its target {options.utilization_target:.2f}"
+        return proposal.limited_to(proposal.current, Reason.BUSY, detail)
+
+    return policy
+
+
+def growing_within(factor: float, reason: Reason) -> Policy:
+    """Grow by no more than a factor, 1 or more, that something else sets."""
+
+    def policy(proposal: Proposal) -> Proposal:
+        most = scaled(proposal.current, factor)
+        return proposal.limited_to(min(proposal.wanted, most), reason, f"{_LIMITING[reason]}, factor {factor:.3g}")
+
+    return policy
+
+
+_LIMITING = {
+    Reason.SKEW: "the hottest subtask is the limit, all together need less",
+    Reason.SATURATED: "the last growth made this sink no faster",
+    Reason.DOWNSTREAM_LIMIT: "a vertex further down cannot take more",
+}
 
 
 def held(*, hold: bool, why: str) -> Policy:

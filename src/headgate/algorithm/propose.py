@@ -20,8 +20,10 @@ from headgate.algorithm.policies import (
     at_least,
     at_most,
     expecting,
+    growing_within,
     held,
     not_shrinking_in_backlog,
+    not_shrinking_while_busy,
     step_down_within,
     step_up_within,
     to_utilization_target,
@@ -104,6 +106,8 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         # what the numbers ask for, in view of what growth has brought so far
         to_utilization_target(seen.metrics, options.utilization_target),
         scaling_as_observed(seen.metrics, seen.scalings, options),
+        # what growth cannot mend
+        *(growing_within(limit, reason) for reason, limit in seen.metrics.limits.items()),
         # not everything in one step
         step_down_within(options.scale_down_max_factor),
         step_up_within(options.scale_up_max_factor),
@@ -111,6 +115,7 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         at_least(options.min_parallelism),
         at_most(options.max_parallelism),
         within_key_groups(vertex.max_parallelism),
+        not_shrinking_while_busy(seen.metrics, options, hold=Deviation.BUSY_KEEPS in rules),
         not_shrinking_in_backlog(backlog=seen.backlog and Deviation.BACKLOG_KEEPS in rules),
         *holds,
         # equal shares, then what is to be expected of it, then whether it is time

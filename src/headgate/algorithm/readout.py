@@ -61,6 +61,7 @@ def evaluated_vertices(jobs: Sequence[FleetJob], batch: Batch, evaluation: Evalu
     vertices = [vertex for job in jobs for vertex in job.topology.vertices]
     numbers = zip(*(values.tolist() for values in columns.values()), strict=True)
     judged = (evaluation.needed_capacity, evaluation.factor, evaluation.outside)
+    limits = _limits(evaluation)
     return [
         VertexMetrics(
             metrics={
@@ -70,11 +71,25 @@ def evaluated_vertices(jobs: Sequence[FleetJob], batch: Batch, evaluation: Evalu
             needed_capacity=None if math.isnan(needed) else needed,
             factor=None if math.isnan(factor) else factor,
             outside=outside,
+            limits=limits.get(place, {}),
         )
-        for vertex, row, needed, factor, outside in zip(
-            vertices, numbers, *(values.tolist() for values in judged), strict=True
+        for place, (vertex, row, needed, factor, outside) in enumerate(
+            zip(vertices, numbers, *(values.tolist() for values in judged), strict=True)
         )
     ]
+
+
+def _limits(evaluation: Evaluation) -> Mapping[int, Mapping[Reason, float]]:
+    """Give what limits growth, by row; few rows have any."""
+    limits: dict[int, dict[Reason, float]] = {}
+    for reason, values in (
+        (Reason.SKEW, evaluation.skew_limit),
+        (Reason.SATURATED, evaluation.saturation_limit),
+        (Reason.DOWNSTREAM_LIMIT, evaluation.downstream_limit),
+    ):
+        for row in np.flatnonzero(np.isfinite(values)).tolist():
+            limits.setdefault(row, {})[reason] = float(values[row])
+    return limits
 
 
 def uncounted(batch: Batch) -> Bools:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from headgate.config.loading import Loaded
 from headgate.config.origins import Origin
 from headgate.config.secrets import MASK, references, resolve
-from headgate.options.declaration import Declaration, Options, declarations
+from headgate.options.declaration import Declaration, Options, declarations, table_prefix
+from headgate.options.expectation import bare
 from headgate.options.service import JobOptions
-from headgate.options.units import format_duration
+from headgate.options.units import MemorySize, format_duration, format_memory_size
 
 DEFAULT = "default"
 _USER = re.compile(r"(?<=://).*@", re.DOTALL)
@@ -36,7 +37,7 @@ def describe(loaded: Loaded) -> list[Described]:
     that may be secrets are masked, references to secrets are shown as they are.
     """
     return [
-        Described(key, shown(declaration, value), str(loaded.origins.get(key, DEFAULT)))
+        Described(_known_as(key, declaration), shown(declaration, value), str(loaded.origins.get(key, DEFAULT)))
         for key, declaration, value in _values(loaded.options, "", loaded.origins)
     ]
 
@@ -52,7 +53,8 @@ def unresolvable(loaded: Loaded) -> tuple[str, ...]:
 
 def shown(declaration: Declaration, value: Any) -> str:
     """Write a value for people: as `written`, but what may be a secret is masked."""
-    text = written(value)
+    is_size = value is not None and bare(declaration.annotation)[0] is MemorySize
+    text = format_memory_size(value) if is_size else written(value)
     if not declaration.secret or _is_reference(text):
         return text
     if declaration.is_table:
@@ -75,6 +77,12 @@ def written(value: Any) -> str:
             return str(value)
 
 
+def _known_as(key: str, declaration: Declaration) -> str:
+    """Give the key under which people know an option, the entry of `jobs` that it stands in included."""
+    entry, bracket, _ = key.rpartition("].")
+    return f"{entry}{bracket}{declaration.apart}" if declaration.apart else key
+
+
 def _values(options: Options, prefix: str, origins: Mapping[str, Origin]) -> Iterator[tuple[str, Declaration, Any]]:
     """Go through the options, the groups and tables inside them included."""
     for declaration in declarations(type(options)):
@@ -85,7 +93,7 @@ def _values(options: Options, prefix: str, origins: Mapping[str, Origin]) -> Ite
             for index, item in enumerate(value):
                 yield from _item_values(item, f"{key}[{index}].", origins)
         elif declaration.is_table:
-            yield from ((f"{key}.{name}", declaration, text) for name, text in value.items())
+            yield from ((table_prefix(key) + name, declaration, text) for name, text in value.items())
         else:
             yield key, declaration, value
 

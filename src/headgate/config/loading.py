@@ -1,23 +1,23 @@
-"""All sources together: file, environment, flags, the later ones stronger; general options under those of a job."""
+"""All sources together: file, environment, flags, the later ones stronger; general options under those of an entry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from headgate.config.names import canonical
-from headgate.config.origins import Findings, Items, Origin, Section
+from headgate.config.origins import Findings, Items, Leaf, Origin, Section
 from headgate.config.sources import read_environment, read_file, read_flags
+from headgate.config.standalone import split_off, taken_over
 from headgate.config.validation import FaultyError, build
 from headgate.errors import ConfigError
-from headgate.model.identity import JobKey
-from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import PREFIX
 from headgate.options.service import ServiceOptions
 
 _JOBS = "jobs"
+_CLUSTERS, _TIMEOUT = "clusters", "request-timeout"
+_GENERAL_TIMEOUT = f"{PREFIX}flink.rest-client.timeout"
 _JOB_PREFIX = "autoscaler."
 
 
@@ -45,9 +45,11 @@ def load(path: Path | None, environ: Mapping[str, str], flags: Mapping[str, str]
         ConfigError: every fault in all the sources together, each with place, key, what was found and expected.
     """
     findings = Findings()
-    merged = _merge(_sections(path, environ, flags, findings))
+    split = split_off(_sections(path, environ, flags, findings), findings)
+    named = [canonical(ServiceOptions, section, findings) for section in split.sections]
+    merged = _merge(named, taken_over(split.standalone, findings))
     try:
-        options = build(ServiceOptions, _with_general_options(merged), findings)
+        options = build(ServiceOptions, _with_general_options(_with_general_timeout(merged)), findings)
     except FaultyError as error:
         raise ConfigError(findings.faults) from error
     if findings.faults:
@@ -55,47 +57,46 @@ def load(path: Path | None, environ: Mapping[str, str], flags: Mapping[str, str]
     return Loaded(options=options, origins=dict(_origins(merged)), warnings=findings.warnings)
 
 
-def for_job(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
-    """
-    Give the options of one job: those of the last entry of `jobs` that matches it, else the general ones.
-
-    `*` and `?` are the only wildcards: a bracket stands for itself, as job names hold them.
-    """
-    matching = (
-        entry.autoscaler for entry in reversed(options.jobs) if fnmatchcase(str(key), entry.match.replace("[", "[[]"))
-    )
-    return next(matching, options.autoscaler)
-
-
 def _sections(
     path: Path | None, environ: Mapping[str, str], flags: Mapping[str, str], findings: Findings
 ) -> list[Section]:
     written = [read_file(path, findings)] if path else []
     written += [read_environment(environ), read_flags(flags)]
-    return [canonical(ServiceOptions, section, findings) for section in written]
+    return written
 
 
-def _merge(sections: list[Section]) -> Section:
-    settings = {key: setting for section in sections for key, setting in section.settings.items()}
+def _merge(sections: Sequence[Section], weakest: Mapping[str, Leaf | Items]) -> Section:
+    settings = {**weakest, **{key: setting for section in sections for key, setting in section.settings.items()}}
     is_complete = all(section.is_complete for section in sections)
     return Section(settings=settings, origin=sections[0].origin, is_complete=is_complete)
 
 
 def _with_general_options(section: Section) -> Section:
     """Put the general autoscaler options under those of each entry of `jobs`."""
-    jobs = section.settings.get(_JOBS)
-    if not isinstance(jobs, Items):
-        return section
     general = {
         _JOB_PREFIX + key.removeprefix(PREFIX): setting
         for key, setting in section.settings.items()
         if key.startswith(PREFIX)
     }
+    return _with_defaults(section, _JOBS, general)
+
+
+def _with_general_timeout(section: Section) -> Section:
+    """Put the general time limit of requests under that of each cluster."""
+    general = section.settings.get(_GENERAL_TIMEOUT)
+    return section if general is None else _with_defaults(section, _CLUSTERS, {_TIMEOUT: general})
+
+
+def _with_defaults(section: Section, key: str, defaults: Mapping[str, Leaf | Items]) -> Section:
+    """Put settings under those of each entry of a list."""
+    entries = section.settings.get(key)
+    if not isinstance(entries, Items):
+        return section
     items = [
-        replace(item, settings={**general, **item.settings}) if isinstance(item, Section) else item
-        for item in jobs.items
+        replace(item, settings={**defaults, **item.settings}) if isinstance(item, Section) else item
+        for item in entries.items
     ]
-    return replace(section, settings={**section.settings, _JOBS: replace(jobs, items=tuple(items))})
+    return replace(section, settings={**section.settings, key: replace(entries, items=tuple(items))})
 
 
 def _origins(section: Section, prefix: str = "") -> Iterator[tuple[str, Origin]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
+from typing import Any
 
 from headgate.config.flatten import items_of
 from headgate.config.origins import Findings, Items, Leaf, Section
 from headgate.config.sources import ENVIRONMENT
 from headgate.config.trees import Listing, ParseError, parse_yaml
-from headgate.options.declaration import Declaration, Options, declarations
+from headgate.options.declaration import Declaration, Options, declarations, table_prefix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,13 +23,16 @@ class Spelling:
     """The key as declared, with those of the groups around it."""
     declaration: Declaration
     weakness: int = 0
-    """0 for the declared key; where an option is set under several, the smallest wins."""
+    """0 for the declared key, less for one apart; where an option is set under several, the smallest wins."""
     is_old: bool = False
+    is_apart: bool = False
+    """Whether it is the whole key, whatever group the option stands in."""
 
 
 def spellings(options: type[Options]) -> Mapping[str, Spelling]:
     """Give every spelling of the options of a class and of the groups in it, the groups' own keys included."""
-    return dict(_spell(options))
+    group: Any = options  # a class of our own is hashable, which mypy does not see
+    return _spellings(group)
 
 
 def canonical(options: type[Options], section: Section, findings: Findings) -> Section:
@@ -42,7 +47,7 @@ def canonical(options: type[Options], section: Section, findings: Findings) -> S
     known = spellings(options)
     chosen: dict[str, tuple[int, Leaf | Items]] = {}
     for written, setting in section.settings.items():
-        found = _find(known, written)
+        found = find(known, written)
         if found is None:
             _report_unknown(known, written, setting, findings)
             continue
@@ -54,10 +59,18 @@ def canonical(options: type[Options], section: Section, findings: Findings) -> S
     return replace(section, settings={key: setting for key, (_, setting) in chosen.items()})
 
 
+@cache
+def _spellings(options: Any) -> Mapping[str, Spelling]:
+    return dict(_spell(options))
+
+
 def _spell(options: type[Options]) -> Iterator[tuple[str, Spelling]]:
     for declaration in declarations(options):
         own = (declaration.key, *declaration.aliases, *declaration.deprecated)
         inner = spellings(declaration.group) if declaration.group else {}
+        if declaration.apart:
+            apart = Spelling(key=declaration.key, declaration=declaration, weakness=-1, is_apart=True)
+            yield declaration.apart, apart
         for weakness, name in enumerate(own):
             is_old = name in declaration.deprecated
             yield (
@@ -66,7 +79,7 @@ def _spell(options: type[Options]) -> Iterator[tuple[str, Spelling]]:
             )
             for below, spelling in inner.items():
                 yield (
-                    f"{name}.{below}",
+                    below if spelling.is_apart else f"{name}.{below}",
                     replace(
                         spelling,
                         key=f"{declaration.key}.{spelling.key}",
@@ -77,13 +90,16 @@ def _spell(options: type[Options]) -> Iterator[tuple[str, Spelling]]:
                 )
 
 
-def _find(known: Mapping[str, Spelling], written: str) -> Spelling | None:
+def find(known: Mapping[str, Spelling], written: str) -> Spelling | None:
+    """Find what a key means, also one that the user chose in a table."""
     if written in known:
         return known[written]
     for name, spelling in known.items():
-        if spelling.declaration.is_table and written.startswith(f"{name}."):
-            return replace(spelling, key=spelling.key + written.removeprefix(name))
-    return None
+        prefix = table_prefix(name)
+        if spelling.declaration.is_table and written.startswith(prefix):
+            return replace(spelling, key=table_prefix(spelling.key) + written.removeprefix(prefix))
+    # a variable has our name already: HEADGATE_PARITY
+    return known.get(f"headgate.{written}")
 
 
 def _canonical_items(declaration: Declaration, setting: Leaf | Items, findings: Findings) -> Leaf | Items:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,11 @@ class Section:
     origin: Origin
     is_complete: bool = True
     """False when more was written than could be read, so that what is missing may well be there."""
+
+    def origin_of(self, key: str) -> Origin:
+        """Give the place of a setting, or of the whole section where the key is not set in it."""
+        setting = self.settings.get(key)
+        return replace(self.origin, key=key) if setting is None else setting.origin
 
 
 @dataclass(slots=True)

@@ -7,24 +7,28 @@ A value is checked on its own against its field's annotation, a group once all i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from typing import Any, TypeVar, get_origin
 
 from pydantic import TypeAdapter
 
+from headgate.config.checks import check
 from headgate.config.origins import Findings, Items, Leaf, Origin, Section
 from headgate.errors import HeadgateError
-from headgate.options.declaration import Declaration, Options, declarations
+from headgate.options.declaration import ENABLED, Declaration, Options, declarations, table_prefix
 from headgate.options.expectation import bare, expected
-from headgate.options.units import parse_duration
+from headgate.options.units import MemorySize, parse_duration, parse_memory_size
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
-_SEPARATORS = re.compile(r"[;,]")
-"""Between the values of a list that is written as one text; Flink's own is the semicolon."""
-
-_HINTS = {timedelta: ". Hint: write a number and its unit, like '30 s'"}
+_PARSERS: Mapping[Any, Callable[[str], Any]] = {timedelta: parse_duration, MemorySize: parse_memory_size}
+_HINTS = {
+    timedelta: ". Hint: write a number and its unit, like '30 s'",
+    MemorySize: ". Hint: write a whole number and its unit, like '30 gb'",
+}
 
 
 class FaultyError(HeadgateError):
@@ -35,30 +39,58 @@ class _UnsetError(HeadgateError):
     """An option is not set: its default holds."""
 
 
-def build(options: type[OptionsT], section: Section, findings: Findings) -> OptionsT:
+def build(options: type[OptionsT], section: Section, findings: Findings, *, base: OptionsT | None = None) -> OptionsT:
     """
-    Make the options that a section sets, the rest at their defaults.
+    Make the options that a section sets, the rest as in `base` or at their defaults.
 
     Raises:
         FaultyError: it cannot be made; `findings` says why.
     """
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = (
+        {} if base is None else {each.name: getattr(base, each.name) for each in declarations(options)}
+    )
     is_complete = True
-    for declaration in declarations(options):
+    for declaration in _in_force(options, section, base):
         try:
             values[declaration.name] = _read(declaration, section, findings)
         except _UnsetError:
-            is_complete &= _may_be_unset(declaration, section, findings)
+            is_complete &= _may_be_unset(declaration, section, findings, base=base)
         except FaultyError:
             # A faulty group stands aside for its default, so that the faults between its neighbours still show.
             is_complete &= _is_group(declaration) and not declaration.required
-    if not is_complete:
+    if not check(options, values, section, findings) or not is_complete:
         raise FaultyError
     try:
         return options(**values)
     except ValueError as error:
-        findings.fault(_concerned(str(error), section), str(error))
+        for fault in str(error).splitlines():
+            findings.fault(_concerned(fault, section), fault)
         raise FaultyError from error
+
+
+def _in_force(options: type[Options], section: Section, base: Options | None) -> Iterator[Declaration]:
+    """Give the declarations of a group, without their bounds where the switch that they depend on is off."""
+    declared = declarations(options)
+    off = {each.key for each in declared if _is_switch(each) and not _is_on(each, section, base)}
+    for declaration in declared:
+        if off & {ENABLED, declaration.checked_when}:
+            yield replace(declaration, annotation=bare(declaration.annotation)[0])
+        else:
+            yield declaration
+
+
+def _is_switch(declaration: Declaration) -> bool:
+    return declaration.annotation is bool
+
+
+def _is_on(switch: Declaration, section: Section, base: Options | None) -> bool:
+    kept = switch.default if base is None else getattr(base, switch.name)
+    try:
+        return bool(_read(switch, section, Findings()))
+    except _UnsetError:
+        return bool(kept)
+    except FaultyError:
+        return True
 
 
 def _read(declaration: Declaration, section: Section, findings: Findings) -> Any:
@@ -78,13 +110,13 @@ def _read(declaration: Declaration, section: Section, findings: Findings) -> Any
 
 def _read_group(declaration: Declaration, group: type[Options], section: Section, findings: Findings) -> Options:
     _refuse_value(declaration, section, findings)
-    return build(group, _below(declaration.key, section), findings)
+    return build(group, below(declaration.key, section), findings)
 
 
 def _read_table(declaration: Declaration, section: Section, findings: Findings) -> dict[str, str]:
     _refuse_value(declaration, section, findings)
     table = {}
-    for key, setting in _below(declaration.key, section).settings.items():
+    for key, setting in below(declaration.key, section).settings.items():
         if isinstance(setting, Items):
             raise _unfit(setting.origin, "a list", "text", findings)
         if setting.text is not None:
@@ -113,24 +145,26 @@ def _read_groups(
 def _read_value(declaration: Declaration, setting: Leaf | Items, findings: Findings) -> Any:
     kind, _ = bare(declaration.annotation)
     try:
-        return _checker(declaration.annotation).validate_python(_raw(kind, setting))
+        return _checker(declaration.annotation).validate_python(_raw(declaration, kind, setting))
     except ValueError as error:
         wanted = expected(declaration.annotation) + _HINTS.get(kind, "")
         raise _unfit(setting.origin, _found(declaration, setting), wanted, findings) from error
 
 
-def _raw(kind: Any, setting: Leaf | Items) -> Any:
+def _raw(declaration: Declaration, kind: Any, setting: Leaf | Items) -> Any:
     if get_origin(kind) is tuple:
-        return _texts(setting)
+        return _texts(setting, declaration.separators)
     if isinstance(setting, Items):
         message = "a list is no value"
         raise ValueError(message)  # noqa: TRY004 - a fault of the configuration, told like the others
-    return parse_duration(setting.text or "") if kind is timedelta else setting.text
+    text = setting.text or ""
+    return _PARSERS[kind](text) if kind in _PARSERS else text
 
 
-def _texts(setting: Leaf | Items) -> list[str | None]:
+def _texts(setting: Leaf | Items, separators: str) -> list[str | None]:
     if isinstance(setting, Leaf):
-        return [part.strip() for part in _SEPARATORS.split(setting.text or "") if part.strip()]
+        parts = re.split(f"[{separators}]", setting.text or "")
+        return [part.strip() for part in parts if part.strip()]
     return [item.text if isinstance(item, Leaf) else None for item in setting.items]
 
 
@@ -139,9 +173,9 @@ def _checker(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
-def _below(key: str, section: Section) -> Section:
-    """Give the settings below a key."""
-    prefix = f"{key}."
+def below(key: str, section: Section) -> Section:
+    """Give the settings below a key, with that key cut off."""
+    prefix = table_prefix(key)
     inner = {name.removeprefix(prefix): value for name, value in section.settings.items() if name.startswith(prefix)}
     return Section(settings=inner, origin=section.origin)
 
@@ -154,10 +188,23 @@ def _refuse_value(declaration: Declaration, section: Section, findings: Findings
         raise _unfit(setting.origin, _found(declaration, setting), wanted, findings)
 
 
-def _may_be_unset(declaration: Declaration, section: Section, findings: Findings) -> bool:
+def _may_be_unset(declaration: Declaration, section: Section, findings: Findings, *, base: Options | None) -> bool:
+    if base is not None:
+        return _may_stay(declaration, getattr(base, declaration.name), section, findings)
     if declaration.required and section.is_complete:
         findings.fault(section.origin, f"{declaration.key} is missing, expected {expected(declaration.annotation)}")
     return not declaration.required
+
+
+def _may_stay(declaration: Declaration, value: Any, section: Section, findings: Findings) -> bool:
+    """Check a value of the base again: the section may have turned on the switch that its bounds depend on."""
+    try:
+        _checker(declaration.annotation).validate_python(value)
+    except ValueError:
+        found = f"{declaration.key}: found {value!r}"
+        findings.fault(section.origin, f"{found}, expected {expected(declaration.annotation)}")
+        return False
+    return True
 
 
 def _is_group(declaration: Declaration) -> bool:

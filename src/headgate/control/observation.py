@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headgate.algorithm.history import restart_time
+from headgate.algorithm.history import growths, restart_time
 from headgate.control import reports
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
@@ -64,6 +64,7 @@ class Observer:
         """Take one sample of each live job, keep them, and tell of clusters and jobs that came or went."""
         listed = await self._fetcher.fetch()
         self._tell_of_clusters(listed.failures, at)
+        self._tell_of_options(listed.jobs, at)
         live = {job.key: job for job in listed.jobs if not job.status.is_over}
         over = {job.key: str(job.status) for job in listed.jobs if job.status.is_over}
         seen = await asyncio.gather(*(self._observe_job(ctx, at) for ctx in live.values()))
@@ -120,6 +121,12 @@ class Observer:
             self._events.handle(reports.cluster_health(cluster, None, at))
         self._failing = set(failures)
 
+    def _tell_of_options(self, jobs: Iterable[JobContext], at: datetime) -> None:
+        for ctx in jobs:
+            if ctx.faults:
+                interval = ctx.options.scaling_event_interval
+                self._events.handle(reports.options_invalid(ctx.key, ctx.faults, at, interval))
+
     async def _keep(self, samples: list[JobSample], at: datetime) -> None:
         if not samples:
             return
@@ -148,4 +155,5 @@ def candidate(seen: Observation, state: JobState, now: datetime) -> Candidate | 
     options = options if restart == options.restart_time else replace(options, restart_time=restart)
     stable = sample.running_since + options.stabilization_interval
     begin = max(now - options.metrics_window, stable, seen.since or stable)
-    return Candidate(sample=sample, options=options, window_from=begin)
+    known = growths(state.history, sample.topology.parallelism)
+    return Candidate(sample=sample, options=options, window_from=begin, growths=known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -114,6 +114,19 @@ def fleet_error(what: str, why: str, now: datetime) -> Event:
         key=f"fleet:{what}",
         subject="headgate",
         merge_interval=DEFAULT_INTERVAL,
+    )
+
+
+def options_invalid(job: JobKey, faults: Sequence[str], now: datetime, interval: timedelta) -> Event:
+    """Say what is wrong with a job's own options."""
+    return Event(
+        at=now,
+        type=EventType.WARNING,
+        reason=EventReason.OPTIONS_INVALID,
+        message="; ".join(faults),
+        key=f"{job}:options:{faults}",
+        subject=job,
+        merge_interval=interval,
     )
 
 

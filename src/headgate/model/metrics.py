@@ -39,6 +39,8 @@ class VertexMetrics:
     """`needed_capacity` over the true processing rate, unclamped."""
     outside: bool
     """Whether the true rate lies outside its band, so that the job has cause to change."""
+    limits: Mapping[Reason, float] = field(default_factory=dict)
+    """Largest sensible factors, 1 or more, by what limits growth; empty where nothing does."""
 
 
 class JobMetric(StrEnum):

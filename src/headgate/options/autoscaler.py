@@ -26,6 +26,15 @@ class LegacyAdjustMode(StrEnum):
     MAXIMIZE_UTILISATION = "MAXIMIZE_UTILISATION"
 
 
+class ScalingSignal(StrEnum):
+    """What the need of a vertex follows from."""
+
+    DATA_RATE = "DATA_RATE"
+    """The rates of the sources, carried through the job graph."""
+    BUSY_TIME = "BUSY_TIME"
+    """How busy the vertex is with what it reads itself; for graphs whose edges cannot be told apart (FLINK-38538)."""
+
+
 class ScalabilityModel(StrEnum):
     """How the rate of a vertex is taken to grow with its parallelism."""
 
@@ -214,6 +223,9 @@ class AutoscalerOptions(Options):
 
     deviations_off: tuple[Deviation, ...] = option("deviations.off", (), apart="headgate.deviations.off")
     """Headgate's own: deliberate deviations that are switched off by name."""
+
+    scaling_signal: ScalingSignal = option("scaling.signal", ScalingSignal.DATA_RATE)
+    """Headgate's own: what the need of a vertex follows from, `DATA_RATE` or `BUSY_TIME` alone."""
 
     rescale_horizon: timedelta = option("rescale.horizon", timedelta(hours=1))
     """Headgate's own: time within which shrinking must save more than a restart, as measured, costs."""

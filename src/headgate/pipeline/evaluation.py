@@ -94,6 +94,7 @@ def _asked(plan: Plan, job: Candidate, spans: Mapping[VertexId, Span]) -> FleetJ
         options=job.options,
         coverage=coverage(spans, job.options.metrics_window, plan.now),
         samples=min((span.samples for span in spans.values()), default=0),
+        growths=job.growths,
     )
 
 

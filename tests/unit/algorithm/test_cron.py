@@ -73,6 +73,12 @@ def test_months_and_years_bound_it() -> None:
     assert fires("0 0 0 1 * ? 2025/2") == []
 
 
+def test_a_step_goes_on_beyond_the_end_of_a_range() -> None:
+    """From 22:00 every three hours until 2:00 is 22:00 and 1:00."""
+    cron, day = read_cron("0 0 22-2/3 * * ?"), datetime(2024, 6, 1)  # noqa: DTZ001 - a wall clock has no zone
+    assert [hour for hour in range(24) if cron.matches(day.replace(hour=hour))] == [1, 22]
+
+
 def test_it_fires_for_a_whole_second() -> None:
     """A second lasts until the next, and seconds come first."""
     cron = read_cron("30 0 0 * * ?")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from headgate.algorithm.demand import backlog, demand
+from headgate.algorithm.edges import output_ratios
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.reduce import reduce_windows
 from headgate.model.identity import JobKey, VertexId
@@ -24,7 +25,7 @@ def _demands(
     """Give target and catch-up rate of each vertex of the job, in a batch with others."""
     everything = {job: rows, **(others or {})}
     batch = assemble(list(everything), reduce_windows(table_of([row for each in everything.values() for row in each])))
-    found = demand(batch)
+    found = demand(batch, output_ratios(batch))
     ids = [vertex.id for vertex in job.topology.vertices]
     return dict(zip(ids, zip(found.target.tolist(), found.catch_up.tolist(), strict=False), strict=False))
 

@@ -157,11 +157,11 @@ class TestJobs:
     )
     def test_the_last_entry_that_matches_holds(self, write: Write, job: str, target: float, minutes: int) -> None:
         """An entry is the general options and its own, not those of entries before; brackets match themselves."""
-        options = for_job(load(write(self.TEXT), {}, {}).options, JobKey.parse(job))
+        options = for_job(load(write(self.TEXT), {}, {}).options, JobKey.parse(job)).options
         assert options.utilization_target == target
         assert options.restart_time == timedelta(minutes=minutes)
 
     def test_general_options_from_a_flag_hold_for_the_entries_too(self, write: Write) -> None:
         """The entry is laid over what all sources together say in general."""
         options = load(write(self.TEXT), {}, {"job.autoscaler.vertex.max-parallelism": "8"}).options
-        assert for_job(options, JobKey("local", "clicks")).max_parallelism == 8
+        assert for_job(options, JobKey("local", "clicks")).options.max_parallelism == 8

@@ -28,9 +28,10 @@ def test_groups_lists_of_groups_and_tables_are_told_apart() -> None:
 
 
 def test_what_may_hold_a_secret_is_declared_so() -> None:
-    """Addresses, headers and the state store's URL are masked wherever options are shown."""
+    """Addresses, headers, the state store's URL and plugins' parameters are masked wherever options are shown."""
+    addresses = {"clusters", "url", "headers", "state_store"}
     secret = {each.name for group in (ServiceOptions, ClusterOptions) for each in declarations(group) if each.secret}
-    assert secret == {"clusters", "url", "headers", "state_store"}
+    assert secret == addresses | {"custom_evaluators", "custom_executors", "custom_alignments"}
 
 
 def test_no_key_is_declared_twice() -> None:

@@ -13,6 +13,7 @@ from annotated_types import Ge, Gt, Interval
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.expectation import expected
 from headgate.options.service import JobOptions, Mode
+from headgate.options.units import MemorySize
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,8 @@ from headgate.options.service import JobOptions, Mode
         (Annotated[float, Interval(gt=0, le=1)] | None, "a number, above 0, at most 1"),
         (tuple[str, ...], "a list of texts"),
         (tuple[JobOptions, ...], "a list of sections"),
+        (tuple[Mode, ...], "a list out of advise, act"),
+        (Annotated[MemorySize, Gt(0)] | None, "a memory size, above 0"),
         (Mapping[str, str], "a section of names and texts"),
         (AutoscalerOptions, "a section"),
     ],

@@ -1,4 +1,4 @@
-"""Durations as people write them."""
+"""Durations and sizes of memory as people write them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.options.units import format_duration, parse_duration
+from headgate.options.units import format_duration, format_memory_size, parse_duration, parse_memory_size
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,35 @@ def test_more_than_can_be_held_is_told() -> None:
 def test_a_duration_is_written_in_the_largest_unit_that_needs_no_fraction(duration: timedelta, text: str) -> None:
     """So that it reads well and comes back exactly."""
     assert format_duration(duration) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("30g", 30 * 2**30),
+        ("512 MB", 512 * 2**20),
+        ("1 kibibytes", 1024),
+        ("7", 7),
+        ("0 b", 0),
+        ("2 t", 2**41),
+    ],
+)
+def test_a_whole_number_and_a_unit_are_a_size(text: str, size: int) -> None:
+    """In powers of 1024 as Flink means them; bytes need no unit."""
+    assert parse_memory_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "g", "1.5 g", "-1 g", "1 parsec"])
+def test_anything_else_is_no_size_and_says_what_is(text: str) -> None:
+    """Flink knows no fractions either."""
+    with pytest.raises(ValueError, match=r"is not a memory size\. Hint: write a whole number and one of b, kb, mb"):
+        parse_memory_size(text)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(30 * 2**30, "30 gb"), (1536 * 2**20, "1536 mb"), (1025, "1025 b"), (0, "0 b")]
+)
+def test_a_size_is_written_in_the_largest_unit_that_needs_no_fraction(size: int, text: str) -> None:
+    """So that it comes back exactly."""
+    assert format_memory_size(size) == text
+    assert parse_memory_size(text) == size

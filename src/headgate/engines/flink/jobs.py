@@ -4,54 +4,58 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.overview import ListedJob, read_jobs
+from headgate.engines.flink.wishes import SettingsOf, Wishes
 from headgate.errors import HeadgateError
 from headgate.model.identity import JobKey
-from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext, JobList
 
 
 class FlinkJobListFetcher:
     """Asks all clusters at once. Implements `headgate.ports.JobListFetcher`."""
 
-    def __init__(self, clients: Mapping[str, FlinkClient], options_of: Callable[[JobKey], AutoscalerOptions]) -> None:
+    def __init__(self, clients: Mapping[str, FlinkClient], settings_of: SettingsOf) -> None:
         """
         Ask nothing yet.
 
         Args:
             clients: the clusters by name; whoever made them closes them.
-            options_of: gives the options that hold for a job.
+            settings_of: gives the options that hold for a job, by its key and its own configuration.
         """
         self._clients = clients
-        self._options_of = options_of
+        self._wishes = {name: Wishes(client, settings_of) for name, client in clients.items()}
 
     async def fetch(self) -> JobList:
         """List the jobs of every cluster that answers; the contract is the port's."""
-        answers = await asyncio.gather(*(self._list(client) for client in self._clients.values()))
+        answers = await asyncio.gather(*(self._list(cluster) for cluster in self._clients))
         by_cluster = dict(zip(self._clients, answers, strict=True))
         return JobList(
-            jobs=tuple(
-                self._context(key, job)
-                for cluster, answer in by_cluster.items()
-                if not isinstance(answer, str)
-                for key, job in name_jobs(cluster, answer)
-            ),
+            jobs=tuple(job for answer in answers if not isinstance(answer, str) for job in answer),
             failures={cluster: answer for cluster, answer in by_cluster.items() if isinstance(answer, str)},
         )
 
-    async def _list(self, client: FlinkClient) -> Sequence[ListedJob] | str:
+    async def _list(self, cluster: str) -> Sequence[JobContext] | str:
         try:
-            return await client.get("/jobs/overview", read_jobs)
+            listed = await self._clients[cluster].get("/jobs/overview", read_jobs)
         except HeadgateError as error:
             return str(error)
+        self._wishes[cluster].keep(job.job_id for job in listed)
+        return await asyncio.gather(*(self._context(key, job) for key, job in name_jobs(cluster, listed)))
 
-    def _context(self, key: JobKey, job: ListedJob) -> JobContext:
+    async def _context(self, key: JobKey, job: ListedJob) -> JobContext:
         # by the name alone: the second job of a name is no less bound by what its owner wants
-        options = self._options_of(JobKey(key.cluster, job.name))
-        return JobContext(key=key, job_id=job.job_id, status=job.status, options=options)
+        owner_key = JobKey(key.cluster, job.name)
+        settings = await self._wishes[key.cluster].settings(owner_key, job.job_id, is_over=job.status.is_over)
+        return JobContext(
+            key=key,
+            job_id=job.job_id,
+            status=job.status,
+            options=settings.options,
+            faults=settings.told,
+        )
 
 
 def name_jobs(cluster: str, jobs: Iterable[ListedJob]) -> Iterator[tuple[JobKey, ListedJob]]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
+from headgate.config import JobSettings, for_job
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.jobs import FlinkJobListFetcher, name_jobs
 from headgate.engines.flink.overview import ListedJob
 from headgate.model.identity import JobKey
 from headgate.model.samples import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.options.service import ClusterOptions
+from headgate.options.service import ClusterOptions, ServiceOptions
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.faults import Fault
+
+ANY = ClusterOptions(name="any", url="http://any")
 
 
 def listed(name: str, job_id: str, start: int, status: JobStatus = JobStatus.RUNNING) -> ListedJob:
@@ -27,7 +31,7 @@ async def test_a_cluster_that_does_not_answer_is_a_failure_in_the_answer(client:
     async with away:
         fetcher = FlinkJobListFetcher(
             {"fake": client, "away": away},
-            lambda key: special if key == JobKey("fake", "orders") else AutoscalerOptions(),
+            lambda key, _: JobSettings(options=special if key == JobKey("fake", "orders") else AutoscalerOptions()),
         )
         answer = await fetcher.fetch()
     assert [(job.key, job.job_id) for job in answer.jobs] == [(JobKey("fake", "orders"), "a" * 32)]
@@ -39,7 +43,7 @@ async def test_a_cluster_that_does_not_answer_is_a_failure_in_the_answer(client:
 async def test_an_answer_that_is_not_understood_is_a_failure_too(server: FakeFlink, client: FlinkClient) -> None:
     """Another service at the address must not end the loop."""
     server.plant(Fault(path="/jobs/overview", status=404, text="nothing here"))
-    answer = await FlinkJobListFetcher({"fake": client}, lambda _: AutoscalerOptions()).fetch()
+    answer = await FlinkJobListFetcher({"fake": client}, partial(for_job, ServiceOptions(clusters=(ANY,)))).fetch()
     assert answer.jobs == ()
     assert "nothing here" in answer.failures["fake"]
 

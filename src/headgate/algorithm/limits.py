@@ -1,0 +1,112 @@
+"""
+How far growth can help: bounds on the scale factor where a subtask, a sink or a vertex further down is the limit.
+
+They never ask for fewer subtasks than there are. Infinite where nothing limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.algorithm.batch import Batch
+from headgate.algorithm.busy import busy_time, mean_busy_time
+from headgate.algorithm.capacity import Demand, needed_capacity, scale_factor
+from headgate.algorithm.demand import propagate
+from headgate.algorithm.rates import MILLIS, ieee
+from headgate.algorithm.stats import Bools, Floats
+from headgate.options.deviations import Deviation
+
+SKEWED_FROM = 1.5
+"""Busy time of the hottest subtask over the mean from which it counts as skew; key groups alone make up to 1.3."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowthLimits:
+    """Largest sensible scale factors, (n,) arrays, 1 or more."""
+
+    skew: Floats
+    """What all subtasks together ask for, where the hottest one alone asks for more."""
+    saturation: Floats
+    """1 for a sink that its last growth did not make faster."""
+    downstream: Floats
+    """What is left when the sources send no more than every vertex can take at its largest."""
+
+
+def growth_limits(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Floats, factor: Floats) -> GrowthLimits:
+    """Give the bounds of every vertex; `factor` is its unbounded scale factor."""
+    saturated = saturated_sinks(batch, true_rate, factor)
+    most = np.where(saturated, batch.parallelism, batch.ceiling)
+    return GrowthLimits(
+        skew=skew_limit(batch, factor),
+        saturation=np.where(saturated, 1.0, np.inf),
+        downstream=downstream_limit(batch, wanted, ratios, true_rate, most),
+    )
+
+
+@ieee
+def skew_limit(batch: Batch, factor: Floats) -> Floats:
+    """
+    Bound the growth of a vertex whose hottest subtask is the limit by what its mean busy time asks for.
+
+    A hot key is not divided by more subtasks. Only where the hottest one is busier than the target.
+    """
+    hottest, mean_ms = busy_time(batch), mean_busy_time(batch)
+    skewed = (hottest > SKEWED_FROM * mean_ms) & (hottest > MILLIS * batch.tuning.utilization_target)
+    applies = skewed & ~batch.tuning.busy_average & batch.tuning.rules[Deviation.SKEW]
+    return np.where(applies, np.maximum(1, factor * mean_ms / hottest), np.inf)
+
+
+@ieee
+def saturated_sinks(batch: Batch, true_rate: Floats, factor: Floats) -> Bools:
+    """
+    Tell which sinks their last growth did not make faster although they still want to grow.
+
+    Something outside limits them; the gain is judged as `effectiveness` does it.
+    """
+    gained = (true_rate - batch.rate_before) / (batch.rate_expected - batch.rate_before)
+    has_output = np.bincount(batch.upstream, minlength=len(batch.job)) > 0
+    ineffective = gained < batch.tuning.effectiveness_threshold
+    return ineffective & ~has_output & (factor > 1) & batch.tuning.rules[Deviation.BOTTLENECK_LIMITS]
+
+
+def downstream_limit(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Floats, most: Floats) -> Floats:
+    """
+    Bound growth by what remains to be done when no vertex gets more than it can take at its largest parallelism.
+
+    Sources are cut to the share that the narrowest vertex behind them can take when always busy (back-pressure would
+    do it otherwise), and what they then send is carried through the graph again. Source: FLINK-31215.
+
+    Args:
+        batch: the vertices.
+        wanted: their demand without limits.
+        ratios: output ratio of each edge.
+        true_rate: records/s at the running parallelism.
+        most: largest parallelism that each vertex can have.
+    """
+    share = propagate_back(batch, takeable_share(batch, wanted, true_rate, most))
+    cut = Demand(
+        target=propagate(batch, wanted.target * share, ratios),
+        catch_up=propagate(batch, wanted.catch_up * share, ratios),
+    )
+    left = np.maximum(1, scale_factor(needed_capacity(cut, batch.tuning), true_rate))
+    is_cut = (cut.target + cut.catch_up < wanted.target + wanted.catch_up) & (most > 0)
+    return np.where(is_cut & batch.tuning.rules[Deviation.BOTTLENECK_LIMITS], left, np.inf)
+
+
+@ieee
+def takeable_share(batch: Batch, wanted: Demand, true_rate: Floats, most: Floats) -> Floats:
+    """Give the share of its demand, 0 to 1, that a vertex could serve at its largest parallelism when always busy."""
+    served = true_rate * most / batch.parallelism / (wanted.target + wanted.catch_up)
+    return np.where(np.isnan(served), 1.0, np.minimum(served, 1.0))
+
+
+def propagate_back(batch: Batch, share: Floats) -> Floats:
+    """Give for each vertex the smallest share of itself and of all vertices behind it."""
+    smallest = share.copy()
+    depth = batch.level[batch.upstream]
+    order = np.argsort(-depth, kind="stable")
+    for edges in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1):
+        np.minimum.at(smallest, batch.upstream[edges], smallest[batch.downstream[edges]])
+    return smallest

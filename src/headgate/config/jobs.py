@@ -1,0 +1,93 @@
+"""The options of one job: the service's for it, and over them what the Flink job's own configuration says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+from headgate.config.names import canonical, find, spellings
+from headgate.config.origins import Findings, Leaf, Origin, Section
+from headgate.config.validation import FaultyError, below, build
+from headgate.model.identity import JobKey
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.declaration import LEGACY_PREFIX, PREFIX
+from headgate.options.service import JobOptions, ServiceOptions
+
+SOURCE = "the job's configuration"
+_OURS = (PREFIX, LEGACY_PREFIX, "headgate.")
+_GROUP = "autoscaler"
+_NONE_HOLDS = f"{SOURCE}: none of its options holds until that is mended; the service's hold instead"
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """The options that hold for a job, and what is to be said of its own configuration."""
+
+    options: AutoscalerOptions
+    faults: tuple[str, ...] = ()
+    """Every fault of the job's own configuration; there are none, or none of it holds."""
+    warnings: tuple[str, ...] = ()
+    """Old names in it, unknown options, and those that it may not set."""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """All that the job's owner should hear of."""
+        return (*self.faults, *([_NONE_HOLDS] if self.faults else []), *self.warnings)
+
+
+def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTHING) -> JobSettings:
+    """
+    Give the options of one job.
+
+    Those of the last entry of `jobs` that matches it, else the general ones; `*` and `?` are the only wildcards: a
+    bracket stands for itself, as job names hold them. Over them the job's own, as far as a job may set them: what
+    concerns the process (addresses, stores, classes) is the operator's. If these are faulty, none of them holds.
+
+    Args:
+        options: the service's.
+        key: the job, by the name that its owner gave it.
+        own: the job's whole configuration, of which what does not concern Headgate is left aside.
+    """
+    service = _of_service(options, key)
+    findings = Findings()
+    section = _readable(own, findings)
+    if not section.settings:
+        return JobSettings(options=service, warnings=findings.warnings)
+    try:
+        return JobSettings(options=_overlaid(service, section, findings), warnings=findings.warnings)
+    except FaultyError:
+        return JobSettings(options=service, faults=findings.faults, warnings=findings.warnings)
+
+
+def _of_service(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
+    matching = (
+        entry.autoscaler for entry in reversed(options.jobs) if fnmatchcase(str(key), entry.match.replace("[", "[[]"))
+    )
+    return next(matching, options.autoscaler)
+
+
+def _overlaid(service: AutoscalerOptions, section: Section, findings: Findings) -> AutoscalerOptions:
+    named = canonical(JobOptions, section, findings)
+    return build(AutoscalerOptions, below(_GROUP, named), findings, base=service)
+
+
+def _readable(own: Mapping[str, str], findings: Findings) -> Section:
+    settings = dict(_settable(own, findings))
+    return Section(settings=settings, origin=Origin(source=SOURCE))
+
+
+def _settable(own: Mapping[str, str], findings: Findings) -> Iterator[tuple[str, Leaf]]:
+    """Give the settings that a job may make, and warn of the others under Headgate's prefixes."""
+    for key, text in own.items():
+        origin = Origin(source=SOURCE, key=key)
+        if not key.startswith(_OURS):
+            continue
+        if find(spellings(JobOptions), key):
+            yield key, Leaf(text=text, origin=origin)
+        elif find(spellings(ServiceOptions), key):
+            findings.warn(origin, "ignored, a job may not set it. Hint: it belongs into Headgate's own configuration")
+        else:
+            findings.warn(origin, "ignored, an unknown option")

@@ -1,0 +1,92 @@
+"""What the jobs of a cluster want of Headgate: read from each job's own configuration, now and then."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from zlib import crc32
+
+from headgate.config import JobSettings
+from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.settings import read_config
+from headgate.errors import PermanentError, TransientError
+from headgate.model.identity import JobKey
+
+SettingsOf = Callable[[JobKey, Mapping[str, str]], JobSettings]
+"""From a job, by the name that its owner gave it, and its own configuration to what holds for it."""
+
+_AGE_S = 300
+"""How long an answer is believed at least: a job's configuration changes with a restart of its JobManager only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    settings: JobSettings
+    until_s: float
+
+
+class Wishes:
+    """Remembers the settings of each job id; one that could not be asked yet is advised, not changed."""
+
+    def __init__(
+        self, client: FlinkClient, settings_of: SettingsOf, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Ask nothing yet; `clock` gives seconds."""
+        self._client = client
+        self._settings_of = settings_of
+        self._clock = clock
+        self._known: dict[str, _Known] = {}
+
+    async def settings(self, key: JobKey, job_id: str, *, is_over: bool = False) -> JobSettings:
+        """
+        Give the settings of a job, asked for once and then every five to ten minutes.
+
+        A call that fails leaves what is known. A job of which nothing is known yet is asked again the next time, and
+        is not scaled until then: its owner may have switched that off. One that is over is not asked.
+        """
+        known = self._known.get(job_id)
+        if known is not None and (is_over or self._clock() < known.until_s):
+            return known.settings
+        if is_over:
+            return self._settings_of(key, {})
+        try:
+            own = await self._read(job_id)
+        except TransientError as error:
+            return known.settings if known else _cautious(self._settings_of(key, {}), str(error))
+        settings = self._settings_of(key, own)
+        self._known[job_id] = _Known(settings=settings, until_s=self._clock() + _age_s(job_id))
+        return settings
+
+    def keep(self, job_ids: Iterable[str]) -> None:
+        """Forget all other jobs."""
+        listed = set(job_ids)
+        self._known = {job_id: known for job_id, known in self._known.items() if job_id in listed}
+
+    async def _read(self, job_id: str) -> Mapping[str, str]:
+        """Read what the JobManager of the job was started with, and over it the job's global parameters."""
+        started_with = await self._ask(f"/jobs/{job_id}/jobmanager/config", read_config)
+        return {**started_with, **await self._ask(f"/jobs/{job_id}/config", read_parameters)}
+
+    async def _ask(self, path: str, read: Callable[[Any], Mapping[str, str]]) -> Mapping[str, str]:
+        try:
+            return await self._client.get(path, read)
+        except PermanentError:
+            return {}  # not every version and setup has both
+
+
+def read_parameters(answer: Any) -> Mapping[str, str]:
+    """Read the global job parameters of `/jobs/:id/config`; empty when the job has none."""
+    parameters = answer.get("execution-config", {}).get("user-config") or {}
+    return {key: str(value) for key, value in parameters.items()}
+
+
+def _cautious(settings: JobSettings, why: str) -> JobSettings:
+    warning = f"the job's configuration is not known yet, so it is not scaled: {why}"
+    return replace(settings, options=replace(settings.options, scaling_enabled=False), warnings=(warning,))
+
+
+def _age_s(job_id: str) -> int:
+    # spread over as long again, so that the jobs of a large cluster are not all due at the same tick
+    return _AGE_S + crc32(job_id.encode()) % _AGE_S

@@ -1,0 +1,101 @@
+"""What a Flink job says of itself, over what the service says of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from headgate.config import JobSettings, for_job
+from headgate.model.identity import JobKey
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Parity
+from headgate.options.service import ClusterOptions, ServiceOptions
+
+CLUSTERS = (ClusterOptions(name="local", url="http://127.0.0.1:8081"),)
+SERVICE = ServiceOptions(clusters=CLUSTERS, autoscaler=AutoscalerOptions(utilization_target=0.6, max_parallelism=50))
+KEY = JobKey("local", "orders")
+
+
+def settings(service: ServiceOptions = SERVICE, **own: str) -> JobSettings:
+    """Give the settings of a job with its own options, keys without prefix and with underscores for dots."""
+    return for_job(service, KEY, {f"job.autoscaler.{key.replace('_', '.')}": text for key, text in own.items()})
+
+
+@pytest.mark.parametrize("prefix", ["job.autoscaler.", "kubernetes.operator.job.autoscaler."])
+def test_a_jobs_own_options_are_stronger_than_the_services(prefix: str) -> None:
+    """Under either prefix, and what it does not say stays."""
+    own = {f"{prefix}utilization.target": "0.8", f"{prefix}restart.time": "90 s", f"{prefix}quota.memory": "30g"}
+    options = for_job(SERVICE, KEY, own).options
+    assert (options.utilization_target, options.restart_time) == (0.8, timedelta(seconds=90))
+    assert options.quota_memory == 30 * 2**30
+    assert options.max_parallelism == 50
+
+
+def test_what_does_not_concern_headgate_is_left_aside() -> None:
+    """A Flink configuration is long, and a job's parameters may be called anything."""
+    own = {"parallelism.default": "2", "mode": "fast", "clusters": "a,b", "url": "http://planted-secret"}
+    assert for_job(SERVICE, KEY, own) == JobSettings(options=SERVICE.autoscaler)
+
+
+def test_the_plain_prefix_wins() -> None:
+    """As in the file."""
+    own = {
+        "kubernetes.operator.job.autoscaler.utilization.target": "0.5",
+        "job.autoscaler.utilization.target": "0.8",
+    }
+    assert for_job(SERVICE, KEY, own).options.utilization_target == 0.8
+
+
+def test_a_job_may_ask_for_the_references_rules() -> None:
+    """Under the key by which people know the option."""
+    assert for_job(SERVICE, KEY, {"headgate.parity": "1.16.0"}).options.parity is Parity.REFERENCE
+
+
+def test_all_faults_are_told_and_the_services_options_hold() -> None:
+    """Half of what an owner wants may be worse than nothing of it."""
+    faulty = settings(utilization_target="1.5", restart_time="soon", excluded_periods="17:00-9:00", enabled="true")
+    assert faulty.options == SERVICE.autoscaler
+    assert [fault.split(": ")[1] for fault in faulty.faults] == [
+        "job.autoscaler.utilization.target",
+        "job.autoscaler.restart.time",
+        "job.autoscaler.excluded.periods",
+    ]
+    assert faulty.told[-1].startswith("the job's configuration: none of its options holds")
+
+
+def test_options_that_contradict_the_services_are_told() -> None:
+    """Each is good by itself."""
+    (fault,) = for_job(SERVICE, KEY, {"job.autoscaler.vertex.min-parallelism": "60"}).faults
+    assert fault == (
+        "the job's configuration: job.autoscaler.vertex.min-parallelism: "
+        "vertex.min-parallelism 60 is above vertex.max-parallelism 50"
+    )
+
+
+def test_a_job_that_turns_something_on_gets_the_services_values_checked() -> None:
+    """They did not matter before."""
+    service = ServiceOptions(clusters=CLUSTERS, autoscaler=AutoscalerOptions(memory_tuning_overhead=2.0))
+    assert settings(service, memory_tuning_enabled="false").faults == ()
+    (fault,) = settings(service, memory_tuning_enabled="true").faults
+    assert "memory.tuning.overhead: found 2.0, expected a number, at least 0, at most 1" in fault
+
+
+def test_what_is_the_operators_is_ignored_with_a_warning() -> None:
+    """A class or an address that anybody who submits a job could set would be a way in."""
+    own = {
+        "job.autoscaler.metrics.custom-evaluator.mine.class": "evil.Plugin",
+        "job.autoscaler.flink.rest-client.timeout": "1 d",
+        "job.autoscaler.no.such.option": "planted-secret",
+        "job.autoscaler.target.utilization": "0.5",
+    }
+    settings = for_job(SERVICE, KEY, own)
+    assert settings.options.utilization_target == 0.5
+    assert settings.faults == ()
+    assert [warning.split(": ")[2].partition(".")[0] for warning in settings.warnings] == [
+        "ignored, a job may not set it",
+        "ignored, a job may not set it",
+        "ignored, an unknown option",
+        "an old name",
+    ]
+    assert "planted-secret" not in str(settings.warnings)
