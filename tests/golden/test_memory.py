@@ -90,7 +90,9 @@ def test_memory_tuning(case: Case) -> None:
         memory={Key.PROCESS_SIZE: str(process)},
     )
 
-    found = tuned_memory(rescale, evaluated, settings, case.options, sound=Deviation.SOUND_MEMORY in rules_of(case.options))
+    found = tuned_memory(
+        rescale, evaluated, settings, case.options, sound=Deviation.SOUND_MEMORY in rules_of(case.options)
+    )
 
     assert isinstance(found, Tuned)
     assert {k: _number(k, text) for k, text in found.changes.overrides.items()} == case.expected["overrides"]

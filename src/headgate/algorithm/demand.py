@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from headgate.algorithm.batch import Batch
 from headgate.algorithm.capacity import Demand
 from headgate.algorithm.rates import ieee, rate, round3
 from headgate.algorithm.stats import Bools, Floats
+from headgate.model.metrics import ScalingMetric
 from headgate.model.samples import Measure
 
+Pinned = Mapping[ScalingMetric, Floats]
+"""(n,) values that replace evaluated ones, NaN where nothing is replaced."""
 
-def demand(batch: Batch, ratios: Floats) -> Demand:
+NOTHING: Pinned = {}
+
+
+def demand(batch: Batch, ratios: Floats, pinned: Pinned = NOTHING) -> Demand:
     """
     Give the target and catch-up rate of every vertex, carried along the edges by their output ratios.
 
@@ -21,11 +29,12 @@ def demand(batch: Batch, ratios: Floats) -> Demand:
     coming = source_target(batch)
     unknown = _job_has(batch, batch.is_source & np.isnan(coming))
     own = rate(batch.windows[Measure.NUM_RECORDS_IN])
-    carried, catch_up = propagate(batch, np.where(unknown, np.nan, coming), ratios), source_catch_up(batch)
+    target = propagate(batch, np.where(unknown, np.nan, coming), ratios, pinned.get(ScalingMetric.TARGET_DATA_RATE))
+    catch_up = propagate(batch, source_catch_up(batch), ratios, pinned.get(ScalingMetric.CATCH_UP_DATA_RATE))
     busy_only = batch.tuning.busy_only
     return Demand(
-        target=np.where(busy_only, round3(own), carried),
-        catch_up=np.where(busy_only & ~batch.is_source, 0.0, propagate(batch, catch_up, ratios)),
+        target=np.where(busy_only, round3(own), target),
+        catch_up=np.where(busy_only & ~batch.is_source, 0.0, catch_up),
     )
 
 
@@ -48,21 +57,28 @@ def source_catch_up(batch: Batch) -> Floats:
 
 
 @ieee
-def propagate(batch: Batch, of_source: Floats, ratios: Floats) -> Floats:
+def propagate(batch: Batch, of_source: Floats, ratios: Floats, pinned: Floats | None = None) -> Floats:
     """
     Carry the sources' rates to every vertex: the sum over its inputs of their rate times the output ratio.
 
-    All jobs go level by level at once; rates are rounded before they are carried on, as in the reference.
+    All jobs go level by level at once; rates are rounded before they are carried on, as in the reference. A pinned
+    value stands instead of what is carried to its vertex, and is carried on.
     Source: DS2 (OSDI 2018), traversal of the logical graph in topological order.
     """
-    carried = np.where(batch.is_source, round3(of_source), 0.0)
+    fixed = np.full(len(batch.job), np.nan) if pinned is None else pinned
+    carried = replaced(np.where(batch.is_source, round3(of_source), 0.0), fixed)
     depth = batch.level[batch.downstream]
     order = np.argsort(depth, kind="stable")
     for edges in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1):
         into = batch.downstream[edges]
         np.add.at(carried, into, carried[batch.upstream[edges]] * ratios[edges])
-        carried[into] = round3(carried[into])
+        carried[into] = replaced(round3(carried[into]), fixed[into])
     return carried
+
+
+def replaced(values: Floats, pinned: Floats | None) -> Floats:
+    """Give the pinned values where there are any."""
+    return values if pinned is None else np.where(np.isnan(pinned), values, pinned)
 
 
 @ieee

@@ -9,31 +9,37 @@ from __future__ import annotations
 
 from headgate.algorithm.batch import Batch, Evaluation
 from headgate.algorithm.busy import busy_time, true_processing_rate
-from headgate.algorithm.capacity import band, needed_capacity, outside, scale_factor
-from headgate.algorithm.demand import backlog, demand
+from headgate.algorithm.capacity import Band, band, needed_capacity, outside, scale_factor
+from headgate.algorithm.demand import NOTHING, Pinned, backlog, demand, replaced
 from headgate.algorithm.edges import output_ratios
 from headgate.algorithm.limits import growth_limits
 from headgate.algorithm.rates import MILLIS, round3
+from headgate.model.metrics import ScalingMetric
 from headgate.model.samples import Measure
 
 
-def evaluate(batch: Batch) -> Evaluation:
+def evaluate(batch: Batch, pinned: Pinned = NOTHING) -> Evaluation:
     """
     Evaluate all vertices of all jobs of the batch.
 
-    A job's numbers do not depend on the other jobs, nor on their order. What cannot be told is NaN.
+    A job's numbers do not depend on the other jobs, nor on their order. What cannot be told is NaN; what is pinned is
+    taken as it is.
     """
-    true_rate = round3(true_processing_rate(batch))
+    true_rate = replaced(round3(true_processing_rate(batch)), pinned.get(ScalingMetric.TRUE_PROCESSING_RATE))
     behind = backlog(batch)
     ratios = output_ratios(batch)
-    wanted = demand(batch, ratios)
-    bounds = band(wanted, batch.tuning, behind)
+    wanted = demand(batch, ratios, pinned)
+    ends = band(wanted, batch.tuning, behind)
+    bounds = Band(
+        scale_up=replaced(ends.scale_up, pinned.get(ScalingMetric.SCALE_UP_RATE_THRESHOLD)),
+        scale_down=replaced(ends.scale_down, pinned.get(ScalingMetric.SCALE_DOWN_RATE_THRESHOLD)),
+    )
     needed = needed_capacity(wanted, batch.tuning)
     factor = scale_factor(needed, true_rate)
     limits = growth_limits(batch, wanted, ratios, true_rate, factor)
     return Evaluation(
-        load=round3(busy_time(batch) / MILLIS),
-        lag=round3(batch.windows[Measure.LAG].last),
+        load=replaced(round3(busy_time(batch) / MILLIS), pinned.get(ScalingMetric.LOAD)),
+        lag=replaced(round3(batch.windows[Measure.LAG].last), pinned.get(ScalingMetric.LAG)),
         true_processing_rate=true_rate,
         target_data_rate=wanted.target,
         catch_up_data_rate=wanted.catch_up,

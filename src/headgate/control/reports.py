@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from headgate.algorithm.report import entries
 from headgate.model.decision import Decision, Notice
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
@@ -28,7 +29,7 @@ def scaling_report(decision: Decision, interval: timedelta) -> Event:
         at=decision.at,
         type=EventType.NORMAL,
         reason=EventReason.SCALING_REPORT,
-        message=f"{header}: {decision.message}",
+        message=f"{header}: {decision.message} {' '.join(map(str, entries(decision)))}",
         key=f"{decision.job}:{decision.id}" if decision.acts else f"{decision.job}:advice:{changes}",
         subject=decision.job,
         fields={"decision": decision.id, "acts": int(decision.acts)},

@@ -86,3 +86,11 @@ class Deviation(StrEnum):
 
     The reference takes an unknown use for none.
     """
+    FRESH_THRESHOLDS = "fresh-thresholds"
+    """Thresholds follow a metric that a plugin replaces; the reference tests against those from before."""
+    LOWER_BOUNDS = "lower-bounds"
+    """
+    A rescale keeps the lower bound that a vertex's resource requirements have, as far as it can.
+
+    The reference's standalone process sets it to 1, and so lets the engine start a job with far too little.
+    """

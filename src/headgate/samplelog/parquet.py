@@ -49,12 +49,14 @@ def read(path: Path, schema: pa.Schema, where: pc.Expression | None = None) -> p
     """
     Read a file, or those of its rows that satisfy an expression.
 
+    Columns that an older Headgate did not have yet are null.
+
     Raises:
         FileNotFoundError: it is gone.
         PermanentError: a newer Headgate wrote it.
     """
     check_version(path)
-    return pq.read_table(path, filters=where, partitioning=None).cast(schema)
+    return _completed(pq.read_table(path, filters=where, partitioning=None), schema).cast(schema)
 
 
 def check_version(path: Path) -> None:
@@ -70,6 +72,14 @@ def check_version(path: Path) -> None:
     if version > SCHEMA_VERSION:
         message = f"{path} has schema version {version}, this Headgate reads up to {SCHEMA_VERSION}. Hint: update it"
         raise PermanentError(message)
+
+
+def _completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    known = set(table.schema.names)
+    for column in schema:
+        if column.name not in known:
+            table = table.append_column(column, pa.nulls(table.num_rows, column.type))
+    return table.select(schema.names)
 
 
 def _groups(sources: Iterable[Path], schema: pa.Schema) -> Iterable[pa.Table]:

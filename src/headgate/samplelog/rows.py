@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from headgate.model.decision import Decision
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobSample, Measure, MeasureKind, VertexSample
+from headgate.model.samples import JobSample, MeasureKind, VertexSample
 from headgate.model.tables import DECISIONS, JOBS, SAMPLES, SUBUNIT, VERTICES
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.samplelog.layout import epoch_ms
@@ -25,6 +25,9 @@ Row = Mapping[str, Any]
 
 _LARGEST = {MeasureKind.COUNTER: 2**63, MeasureKind.GAUGE: 2**47}
 """Bounds of what is stored, in thousandths: a window sums gauges, and 65,000 of them must not overflow 64 bits."""
+
+_LARGEST_OF_JOB = 2**50
+"""Bound of a job-wide value, which may be a terabyte: 8,000 of them must not overflow."""
 
 _DECISION = TypeAdapter(Decision)
 
@@ -78,7 +81,7 @@ def _sample_rows(sample: JobSample) -> Iterator[Row]:
             "epoch": values.epoch,
             "parallelism": vertex.parallelism,
             "infinite": _infinite(values),
-            **{measure.column: _stored(measure, value) for measure, value in values.values.items()},
+            **{m.column: _stored(value, _LARGEST[m.kind]) for m, value in values.values.items()},
         }
 
 
@@ -86,11 +89,11 @@ def _infinite(sample: VertexSample) -> int:
     return sum(measure.bit for measure, value in sample.values.items() if value == math.inf)
 
 
-def _stored(measure: Measure, value: float) -> int | None:
+def _stored(value: float, largest: int) -> int | None:
     if not math.isfinite(value):
         return None
     stored = round(value * SUBUNIT)
-    return stored if abs(stored) < _LARGEST[measure.kind] else None
+    return stored if abs(stored) < largest else None
 
 
 def _job_row(sample: JobSample) -> Row:
@@ -102,6 +105,7 @@ def _job_row(sample: JobSample) -> Row:
         "fingerprint": sample.topology.fingerprint,
         "slots_total": sample.slots_total,
         "slots_free": sample.slots_free,
+        **{measure.value: _stored(value, _LARGEST_OF_JOB) for measure, value in sample.values.items()},
     }
 
 

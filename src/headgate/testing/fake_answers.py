@@ -20,6 +20,17 @@ _TASK_STATES = (
     "RECONCILING",
 )
 
+WORKER_METRICS: Mapping[str, float] = {
+    "Status.JVM.Memory.Heap.Max": 320 * 2**20,
+    "Status.JVM.Memory.Heap.Used": 80 * 2**20,
+    "Status.Flink.Memory.Managed.Used": 0.0,
+    "Status.JVM.Memory.Metaspace.Used": 60 * 2**20,
+    "Status.JVM.GarbageCollector.All.TimeMsPerSecond": 5.0,
+}
+"""What a TaskManager reports that has a quarter of its heap in use."""
+WORKER_MEMORY = 800 * 2**20
+"""Total process memory of a TaskManager, in bytes."""
+
 
 def job_line(job: FakeJob) -> dict[str, Any]:
     """Give a job's line of `/jobs/overview`."""
@@ -99,6 +110,17 @@ def requirements(job: FakeJob) -> dict[str, Any]:
     }
 
 
+def worker(name: str, slots: int) -> dict[str, Any]:
+    """Give one line of `/taskmanagers`; its hardware is the machine's, not the TaskManager's share of it."""
+    return {
+        "id": name,
+        "slotsNumber": slots,
+        "freeSlots": 0,
+        "hardware": {"cpuCores": 64, "physicalMemory": 256 * 2**30},
+        "memoryConfiguration": {"totalFlinkMemory": 512 * 2**20, "totalProcessMemory": WORKER_MEMORY},
+    }
+
+
 def key_values(config: Mapping[str, str]) -> list[dict[str, str]]:
     """Give `/jobmanager/config`."""
     return [{"key": key, "value": value} for key, value in config.items()]
@@ -123,20 +145,22 @@ def aggregates(metrics: Mapping[str, Sequence[float]], wanted: Sequence[str]) ->
 def subtask_metrics(job: FakeJob, vertex: FakeVertex) -> dict[str, list[float]]:
     """Give every metric of a vertex with one value a subtask."""
     share = 1 / vertex.parallelism
-    times = [vertex.subtask_times(index) for index in range(vertex.parallelism)]
+    counted = [vertex.subtask(index) for index in range(vertex.parallelism)]
     rate = job.rates()[vertex.id]
     even: Callable[[float], list[float]] = lambda value: [value * share] * vertex.parallelism  # noqa: E731 -- short
     unknown = [float("nan")] * vertex.parallelism
     metrics = {
-        "numRecordsIn": even(0.0 if vertex.is_source else vertex.records_in),
-        "numRecordsOut": even(vertex.records_out),
+        "numRecordsIn": [0.0 if vertex.is_source else each.records_in for each in counted],
+        "numRecordsOut": [each.records_out for each in counted],
         "numRecordsInPerSecond": even(0.0 if vertex.is_source else rate),
         "numRecordsOutPerSecond": even(rate * vertex.selectivity),
-        "accumulateBusyTimeMs": [busy for busy, _, _ in times] if vertex.has_busy_time else unknown,
-        "accumulateIdleTimeMs": [idle for _, idle, _ in times],
-        "accumulateBackPressuredTimeMs": [blocked for _, _, blocked in times],
+        "accumulateBusyTimeMs": [each.busy_ms for each in counted] if vertex.has_busy_time else unknown,
+        "accumulateIdleTimeMs": [each.idle_ms for each in counted],
+        "accumulateBackPressuredTimeMs": [each.backpressured_ms for each in counted],
         "busyTimeMsPerSecond": even(1000 * rate / vertex.capacity) if vertex.has_busy_time else unknown,
-        "backPressuredTimeMsPerSecond": even(0.0),
+        "backPressuredTimeMsPerSecond": even(1000 * vertex.parallelism - 1000 * rate / vertex.capacity)
+        if vertex.id in job.blocked()
+        else even(0.0),
         "idleTimeMsPerSecond": even(0.0),
     }
     return metrics | (dict(_source_metrics(job, vertex, even)) if vertex.is_source else {})
@@ -154,9 +178,11 @@ def per_subtask(metrics: Mapping[str, Sequence[float]]) -> dict[str, float | str
 def _source_metrics(
     job: FakeJob, vertex: FakeVertex, even: Callable[[float], list[float]]
 ) -> Iterator[tuple[str, list[float]]]:
-    operator = f"Source__{vertex.name.removeprefix('Source: ').replace(' ', '_')}"
-    yield f"{operator}.numRecordsIn", even(vertex.records_in)
-    yield f"{operator}.numRecordsOut", even(vertex.records_out)
+    operator = f"{vertex.metric_prefix}{vertex.name.removeprefix('Source: ').replace(' ', '_')}"
+    counted = [vertex.subtask(index) for index in range(vertex.parallelism)]
+    yield f"{operator}.numRecordsIn", [each.records_in for each in counted]
+    yield f"{operator}.numRecordsOut", [each.records_out for each in counted]
+    yield f"{operator}.numRecordsInPerSecond", even(job.rates()[vertex.id])
     if vertex.has_lag:
         yield f"{operator}.pendingRecords", even(job.pending)
     for partition in range(vertex.partitions or 0):
@@ -165,6 +191,7 @@ def _source_metrics(
 
 def _vertex(vertex: FakeVertex, now_ms: int) -> dict[str, Any]:
     state = "FINISHED" if vertex.finished else "RUNNING"
+    counted = vertex.counted()
     return {
         "id": vertex.id,
         "slotSharingGroupId": "dd755686ae63f3c0999fb238168e287e",
@@ -181,13 +208,13 @@ def _vertex(vertex: FakeVertex, now_ms: int) -> dict[str, Any]:
             "read-bytes-complete": True,
             "write-bytes": 0,
             "write-bytes-complete": True,
-            "read-records": 0 if vertex.is_source else round(vertex.records_in),
+            "read-records": 0 if vertex.is_source else round(counted.records_in),
             "read-records-complete": True,
-            "write-records": round(vertex.records_out),
+            "write-records": round(counted.records_out),
             "write-records-complete": True,
-            "accumulated-backpressured-time": round(vertex.backpressured_ms),
-            "accumulated-idle-time": round(vertex.idle_ms),
-            "accumulated-busy-time": round(vertex.busy_ms, 1) if vertex.has_busy_time else "NaN",
+            "accumulated-backpressured-time": round(counted.backpressured_ms),
+            "accumulated-idle-time": round(counted.idle_ms),
+            "accumulated-busy-time": round(counted.busy_ms, 1) if vertex.has_busy_time else "NaN",
         },
     }
 

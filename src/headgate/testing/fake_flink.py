@@ -37,6 +37,7 @@ class FakeFlink:
         jobs: by id; change them at any time.
         slots: of the whole cluster.
         config: what `/jobmanager/config` says.
+        workers: each TaskManager's metrics by name.
         refresh_s: how often the metrics are fetched from the jobs. As in Flink, it happens when somebody asks, and
             who asks gets the values of the fetch before. 0 serves what is true now.
         requests: everything that was asked, in order.
@@ -47,6 +48,7 @@ class FakeFlink:
         self.jobs = {job.job_id: job for job in jobs}
         self.slots = 64
         self.config = dict(DEFAULT_CONFIG)
+        self.workers = [dict(answers.WORKER_METRICS)]
         self.refresh_s = refresh_s
         self.requests: list[RecordedRequest] = []
         self.url = ""
@@ -123,6 +125,8 @@ class FakeFlink:
             web.get(f"{vertex}/metrics", self._per_subtask),
             web.get("/jobmanager/config", self._config),
             web.get("/jobmanager/metrics", self._jobmanager_metrics),
+            web.get("/taskmanagers", self._list_workers),
+            web.get("/taskmanagers/metrics", self._worker_metrics),
         ]
 
     @web.middleware
@@ -159,7 +163,7 @@ class FakeFlink:
     async def _overview(self, _: web.Request) -> web.Response:
         return web.json_response(
             {
-                "taskmanagers": 1,
+                "taskmanagers": len(self.workers),
                 "slots-total": self.slots,
                 "slots-available": self._free_slots(),
                 "jobs-running": len(self.jobs),
@@ -209,6 +213,15 @@ class FakeFlink:
     async def _jobmanager_metrics(self, request: web.Request) -> web.Response:
         metrics = {"taskSlotsTotal": self.slots, "taskSlotsAvailable": self._free_slots()}
         return web.json_response(answers.single_values(metrics, _wanted(request)))
+
+    async def _list_workers(self, _: web.Request) -> web.Response:
+        slots = self.slots // max(len(self.workers), 1)
+        return web.json_response({"taskmanagers": [answers.worker(f"tm{n}", slots) for n in range(len(self.workers))]})
+
+    async def _worker_metrics(self, request: web.Request) -> web.Response:
+        names = sorted({name for worker in self.workers for name in worker})
+        metrics = {name: [worker[name] for worker in self.workers if name in worker] for name in names}
+        return web.json_response(answers.aggregates(metrics, _wanted(request)))
 
     def _free_slots(self) -> int:
         used = sum(max(vertex.parallelism for vertex in job.vertices) for job in self.jobs.values())

@@ -9,8 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 MAX_PARALLELISM = 128
+
+
+class Counted(NamedTuple):
+    """What a vertex or one of its subtasks has counted since it started; times in milliseconds."""
+
+    records_in: float = 0.0
+    records_out: float = 0.0
+    busy_ms: float = 0.0
+    idle_ms: float = 0.0
+    backpressured_ms: float = 0.0
+
+    def less(self, other: Counted) -> Counted:
+        """Give what is left without the other's."""
+        return Counted(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,6 +40,7 @@ class FakeVertex:
         skew: busy time of each subtask relative to the mean; the last entry holds for all further subtasks.
         partitions: partitions that the metric names of a source mention; None for a source without such names.
         has_lag: whether a source has a `pendingRecords` metric.
+        metric_prefix: how the names of a source's operator metrics begin.
         has_busy_time: False for a legacy source, which reports the text NaN.
     """
 
@@ -38,6 +54,7 @@ class FakeVertex:
     skew: Sequence[float] = (1.0,)
     partitions: int | None = None
     has_lag: bool = True
+    metric_prefix: str = "Source__"
     has_busy_time: bool = True
     finished: bool = False
     records_in: float = 0.0
@@ -49,6 +66,8 @@ class FakeVertex:
     lower_bound: int = 1
     upper_bound: int | None = None
     """None stands for the parallelism."""
+    lost: dict[int, Counted] = field(default_factory=dict)
+    """What subtasks had counted that have started anew since, the others running on."""
 
     @property
     def is_source(self) -> bool:
@@ -65,6 +84,22 @@ class FakeVertex:
         self.records_in = self.records_out = 0.0
         self.busy_ms = self.idle_ms = self.backpressured_ms = 0.0
         self.started_at_ms = at_ms
+        self.lost.clear()
+
+    def restart_subtask(self, index: int) -> None:
+        """Let one subtask count from zero again, as after a failure that leaves the others alone."""
+        self.lost[index] = self._ever(index)
+
+    def counted(self) -> Counted:
+        """Give what the running subtasks have counted together."""
+        whole = Counted(self.records_in, self.records_out, self.busy_ms, self.idle_ms, self.backpressured_ms)
+        for gone in self.lost.values():
+            whole = whole.less(gone)
+        return whole
+
+    def subtask(self, index: int) -> Counted:
+        """Give what one subtask has counted; its three times add up to its running time."""
+        return self._ever(index).less(self.lost.get(index, Counted()))
 
     def run(self, rate: float, seconds: float, *, backpressured: bool) -> None:
         """Take `rate` records/s for a while; the rest of the time is idle or back-pressured."""
@@ -78,12 +113,13 @@ class FakeVertex:
         else:
             self.idle_ms += rest_ms
 
-    def subtask_times(self, index: int) -> tuple[float, float, float]:
-        """Give one subtask's busy, idle and back-pressured milliseconds; they add up to its running time."""
+    def _ever(self, index: int) -> Counted:
+        """Give what a subtask would have counted if it had never started anew."""
         total_ms = (self.busy_ms + self.idle_ms + self.backpressured_ms) / self.parallelism
         busy_ms = min(total_ms, self.busy_ms / self.parallelism * self.skew[min(index, len(self.skew) - 1)])
         blocked_ms = min(self.backpressured_ms / self.parallelism, total_ms - busy_ms)
-        return busy_ms, total_ms - busy_ms - blocked_ms, blocked_ms
+        read, written = self.records_in / self.parallelism, self.records_out / self.parallelism
+        return Counted(read, written, busy_ms, total_ms - busy_ms - blocked_ms, blocked_ms)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -146,6 +182,10 @@ class FakeJob:
         most = min((self[v].limit / demand for v, demand in demands.items() if demand > 0), default=0.0)
         taken = most if self.pending > 0 else min(self.rate, most)
         return {vertex: demand * taken for vertex, demand in demands.items()}
+
+    def blocked(self) -> set[str]:
+        """Name the vertices that are back-pressured at present."""
+        return self._blocked(self.rates())
 
     def _demands(self, rate: float) -> dict[str, float]:
         """Give what reaches each vertex when every source takes `rate` records/s."""

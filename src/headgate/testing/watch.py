@@ -9,6 +9,7 @@ from headgate.engines.flink.collector import FlinkMetricCollector
 from headgate.model.identity import JobKey
 from headgate.model.samples import JobSample, JobStatus
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
+from headgate.options.deviations import Parity
 from headgate.ports import JobContext
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
@@ -20,12 +21,14 @@ class FlinkWatch:
 
     Attributes:
         aggregator: of the busy time; change it before a sample.
+        parity: whose rules hold; change it before a sample.
         at: the latest tick.
     """
 
     def __init__(self, server: FakeFlink, client: FlinkClient, job: FakeJob) -> None:
         """Begin with nothing remembered."""
         self.aggregator = BusyTimeAggregator.AVG
+        self.parity = Parity.CURRENT
         self.at = datetime(2026, 1, 1, tzinfo=UTC)
         self.collector = FlinkMetricCollector({client.cluster: client})
         self._server = server
@@ -35,7 +38,7 @@ class FlinkWatch:
     @property
     def context(self) -> JobContext:
         """The job as its cluster lists it."""
-        options = AutoscalerOptions(busy_time_aggregator=self.aggregator)
+        options = AutoscalerOptions(busy_time_aggregator=self.aggregator, parity=self.parity)
         return JobContext(key=self._key, job_id=self._job_id, status=JobStatus.RUNNING, options=options)
 
     async def sample(self, after_s: float = 10.0) -> JobSample:

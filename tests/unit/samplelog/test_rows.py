@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from headgate.model.decision import Decision, Outcome, Proposal, Step
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, Measure, VertexSample
+from headgate.model.samples import JobMeasure, JobSample, Measure, VertexSample
 from headgate.samplelog.rows import (
     decision_table,
     job_table,
@@ -79,6 +80,15 @@ def test_a_job_row_tells_when_the_job_began() -> None:
     row = job_table([measured({})]).to_pylist()[0]
     assert row["at_ms"] - row["running_since_ms"] == 60_000
     assert row["slots_total"] is None
+
+
+def test_job_wide_values_are_stored_in_whole_thousandths() -> None:
+    """A missing one is null, and so is one too large to be summed; a terabyte is not."""
+    told = {JobMeasure.GC_PRESSURE: 0.12345, JobMeasure.HEAP_MEMORY_USED: 1e12, JobMeasure.METASPACE_MEMORY_USED: 1e13}
+    row = job_table([replace(measured({}), values=told)]).to_pylist()[0]
+    assert (row["gc_pressure"], row["heap_used_bytes"]) == (123, 10**15)
+    assert row["metaspace_used_bytes"] is None
+    assert row["managed_used_bytes"] is None
 
 
 def test_a_decision_comes_back_whole() -> None:

@@ -70,6 +70,18 @@ def test_subtask_times_add_up() -> None:
     job = chain(job_id="1" * 32, name="j", vertices=2, rate=900, parallelism=3)
     job["stage-1"].skew = (2.0, 0.5)
     running(job, 10)
-    times = [job["stage-1"].subtask_times(index) for index in range(3)]
+    times = [job["stage-1"].subtask(index)[2:] for index in range(3)]
     assert [sum(each) for each in times] == pytest.approx([10_000] * 3)
     assert sum(busy for busy, _, _ in times) == pytest.approx(job["stage-1"].busy_ms)
+
+
+def test_a_restarted_subtask_counts_from_zero_and_the_others_go_on() -> None:
+    """The sum of a vertex falls by what is gone."""
+    job = chain(job_id="a" * 32, name="chain", vertices=2, rate=600, parallelism=3)
+    job.start(0)
+    job.advance_to(10_000)
+    job["stage-1"].restart_subtask(1)
+    assert job["stage-1"].counted().records_in == pytest.approx(4_000)
+    job.advance_to(20_000)
+    counted = [round(job["stage-1"].subtask(index).records_in) for index in range(3)]
+    assert counted == [4_000, 2_000, 4_000]

@@ -1,8 +1,9 @@
 """
 Observes Flink jobs over REST: one call a job, one or two a source, one more where the hottest subtask is asked for.
 
-Values are counters; rates are left to the windows. `details` reads the graph and the counters, `look` knows the
-engine's clock, staleness and epochs, `source` lag and input, `load` the subtasks.
+What only the cluster knows is asked once a tick for all its jobs. Values are counters; rates are left to the windows.
+`details` reads the graph and the counters, `look` knows the engine's clock, staleness and epochs, `source` lag and
+input, `load` the subtasks, `workers` the TaskManagers, `gauges` what the reference autoscaler would read instead.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from headgate.algorithm.rules import rules_of
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.details import JobDetails, read_details
 from headgate.engines.flink.memory import JobMemory
@@ -20,10 +22,12 @@ from headgate.engines.flink.overview import Slots, read_slots, read_values
 from headgate.engines.flink.settings import Config, read_checkpoint_interval, read_config, settings_of
 from headgate.engines.flink.shared import Shared
 from headgate.engines.flink.tick import Tick
+from headgate.engines.flink.workers import TaskManagerSize, WorkerMetrics, read_size
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
-from headgate.model.samples import EngineSettings, JobSample
+from headgate.model.samples import EngineSettings, JobMeasure, JobSample
 from headgate.model.topology import Topology
+from headgate.options.deviations import Deviation
 from headgate.ports import JobContext
 
 _SETTINGS_AGE = timedelta(minutes=5)
@@ -59,9 +63,10 @@ class FlinkMetricCollector:
             details=details,
             asked_s=asked_s,
             memory=memory,
+            by_gauges=Deviation.COUNTERS_FIRST not in rules_of(ctx.options),
         )
         vertices = await tick.observe()
-        slots = await cluster.slots.get(at)
+        slots, values = await asyncio.gather(cluster.slots.get(at), cluster.values.get(at))
         return JobSample(
             job=ctx.key,
             at=at,
@@ -72,6 +77,7 @@ class FlinkMetricCollector:
             settings=settings,
             slots_total=slots.total if slots else None,
             slots_free=slots.free if slots else None,
+            values=values or {},
         )
 
     async def query_topology(self, ctx: JobContext, /) -> Topology:
@@ -102,25 +108,29 @@ class _Cluster:
 
     client: FlinkClient
     slots: Shared[Slots]
+    values: Shared[Mapping[JobMeasure, float]]
     config: Shared[Config]
+    size: Shared[TaskManagerSize | None]
 
     @classmethod
     def of(cls, client: FlinkClient) -> _Cluster:
         return cls(
             client=client,
             slots=Shared(lambda: client.get("/overview", read_slots)),
+            values=Shared(WorkerMetrics(client).read),
             config=Shared(lambda: client.get("/jobmanager/config", read_config), _SETTINGS_AGE),
+            size=Shared(lambda: client.get("/taskmanagers", read_size), _SETTINGS_AGE),
         )
 
 
 async def _read_settings(
     cluster: _Cluster, memory: JobMemory, *, adaptive: bool | None, at: datetime
 ) -> EngineSettings:
-    config = await cluster.config.get(at)
+    config, size = await asyncio.gather(cluster.config.get(at), cluster.size.get(at))
     if memory.settings_at is None or at - memory.settings_at >= _SETTINGS_AGE:
         memory.settings_at = at
         memory.checkpoint_interval_s = await _read_checkpoint_interval(cluster.client, memory)
-    return settings_of(config, memory.checkpoint_interval_s, adaptive=adaptive)
+    return settings_of(config, memory.checkpoint_interval_s, adaptive=adaptive, size=size)
 
 
 async def _read_checkpoint_interval(client: FlinkClient, memory: JobMemory) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headgate.model.samples import Measure
@@ -60,12 +59,6 @@ def share(part: float | None, before: float | None, total_ms: float | None) -> f
 def difference(now: float | None, before: float | None) -> float | None:
     """Give how much a counter grew; None when one end is unknown."""
     return None if now is None or before is None else now - before
-
-
-def merge(values: Mapping[str, float | None], names: tuple[str, ...]) -> float | None:
-    """Sum the values of some names; None when not one of them is known."""
-    known = [value for name in names if (value := values.get(name)) is not None]
-    return sum(known) if known else None
 
 
 def _fell(before: float | None, now: float | None) -> bool:

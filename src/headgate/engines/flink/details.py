@@ -17,6 +17,7 @@ from headgate.model.topology import Edge, ShipStrategy, Vertex
 _WRAPPED_PLAN = re.compile(r"RawJson\{json='(?P<json>.*)'\}", re.DOTALL)
 _SMALLEST_KEY_GROUPS, _MOST_KEY_GROUPS = 128, 32_768
 _FINISHED = "FINISHED"
+_RESTED = Counters(records_in=0.0, records_out=0.0, busy_ms=0.0, idle_ms=0.0, backpressured_ms=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class VertexDetails:
     all_running: bool
     """Whether every subtask runs; sums over fewer of them do not follow the clock."""
     counters: Counters | None
-    """None when Flink says that some subtasks have not reported yet."""
+    """None when Flink says that some subtasks have not reported yet; all 0 for a finished vertex."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +57,15 @@ def read_details(answer: Any) -> JobDetails:
     Read `/jobs/:id`.
 
     Raises:
-        UnreachableError: the job has no vertices yet.
+        UnreachableError: the job has no vertices yet, or no plan.
     """
     vertices = answer["vertices"]
-    if not vertices:
+    plan = read_plan(answer["plan"]) if vertices else {}
+    if not plan.get("nodes"):
         message = f"job {answer['jid']} has no plan yet"
         raise UnreachableError(message)
     scheduler = answer.get("schedulerType")
-    edges = _read_edges(read_plan(answer["plan"]))
+    edges = _read_edges(plan)
     return JobDetails(
         running_since_ms=int(answer["timestamps"]["RUNNING"]),
         now_ms=int(answer["now"]),
@@ -91,13 +93,14 @@ def default_max_parallelism(parallelism: int) -> int:
 
 
 def _read_vertex(vertex: Mapping[str, Any]) -> VertexDetails:
+    finished = vertex["status"] == _FINISHED
     return VertexDetails(
         id=VertexId(vertex["id"]),
         started_at_ms=int(vertex["start-time"]),
         parallelism=int(vertex["parallelism"]),
-        finished=vertex["status"] == _FINISHED,
+        finished=finished,
         all_running=vertex["tasks"].get("RUNNING", 0) == vertex["parallelism"],
-        counters=_read_counters(vertex["metrics"]),
+        counters=_RESTED if finished else _read_counters(vertex["metrics"]),
     )
 
 

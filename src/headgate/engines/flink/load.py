@@ -6,12 +6,13 @@ Flink's gauge `busyTimeMsPerSecond` averages over the last minute; it is asked o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.counters import Counters, share
+from headgate.engines.flink.gauges import Gauges, load_of, merge, read_aggregates
 from headgate.engines.flink.look import Look
 from headgate.engines.flink.names import (
     BACKPRESSURED_MS,
@@ -21,15 +22,15 @@ from headgate.engines.flink.names import (
     LONGEST_URI,
     RECORDS_IN_PER_SECOND,
     TIMES,
+    FlinkMetric,
+    select_names,
     split_names,
 )
-from headgate.engines.flink.numbers import number
 from headgate.engines.flink.overview import read_values
 from headgate.model.samples import Measure
 from headgate.options.autoscaler import BusyTimeAggregator
 
 Subtasks = Mapping[int, Counters]
-_AGGREGATES = {BusyTimeAggregator.AVG: "avg", BusyTimeAggregator.MAX: "max", BusyTimeAggregator.MIN: "min"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +40,15 @@ class LoadReading:
     values: Mapping[Measure, float] = field(default_factory=dict)
     subtasks: Subtasks = field(default_factory=dict)
     """Counters by subtask, to be compared with at the next look."""
+    restarted: bool = False
+    """Whether one of them has started anew since the look before."""
 
 
 async def read_load(
     client: FlinkClient, path: str, *, look: Look, before: Subtasks, aggregator: BusyTimeAggregator
 ) -> LoadReading:
     """
-    Read the load of a vertex with as few calls as do: none for the average or a single subtask.
+    Read the load of a vertex from its counters with as few calls as do: none for the average or a single subtask.
 
     Args:
         client: the cluster.
@@ -54,18 +57,22 @@ async def read_load(
         before: the subtasks' counters at the look before, of the same epoch.
         aggregator: whose load it is about.
     """
-    reading = look.seen.reading
-    if reading.counters.busy_ms is None:
-        return LoadReading(values=await _read_gauges(client, path, aggregator))
     if aggregator is BusyTimeAggregator.AVG:
         return LoadReading()
-    if reading.parallelism == 1:
+    if look.seen.reading.parallelism == 1:
         return LoadReading(values=_load_of_single(look))
-    subtasks = await _read_subtasks(client, path, reading.parallelism)
-    return LoadReading(values=load_of(before, subtasks, aggregator), subtasks=subtasks)
+    subtasks = await _read_subtasks(client, path, look.seen.reading.parallelism)
+    return LoadReading(
+        values=load_since(before, subtasks, aggregator), subtasks=subtasks, restarted=have_restarted(before, subtasks)
+    )
 
 
-def load_of(before: Subtasks, now: Subtasks, aggregator: BusyTimeAggregator) -> dict[Measure, float]:
+def have_restarted(before: Subtasks, now: Subtasks) -> bool:
+    """Tell whether a subtask counts from zero again, which the sum over many others may hide."""
+    return any(index in before and now[index].fell_since(before[index]) for index in now)
+
+
+def load_since(before: Subtasks, now: Subtasks, aggregator: BusyTimeAggregator) -> dict[Measure, float]:
     """Give LOAD, 0 to 1, over the subtasks whose clock moved; nothing when none did."""
     shares = [value for index in now if (value := _busy_share(before.get(index), now[index])) is not None]
     if not shares:
@@ -95,17 +102,19 @@ async def _read_subtasks(client: FlinkClient, path: str, parallelism: int) -> di
     return read_subtasks(values, parallelism)
 
 
-async def _read_gauges(client: FlinkClient, path: str, aggregator: BusyTimeAggregator) -> dict[Measure, float]:
-    query = f"{path}/subtasks/metrics?get={BUSY_PER_SECOND},{RECORDS_IN_PER_SECOND}"
-    return await client.get(query, lambda answer: dict(_gauges(answer, _AGGREGATES[aggregator])))
+async def read_gauges(client: FlinkClient, path: str) -> Gauges:
+    """Read the gauges of a vertex that is no source, which every task has."""
+    names = (BUSY_PER_SECOND, RECORDS_IN_PER_SECOND)
+    values = await client.get(f"{path}/subtasks/metrics?get={','.join(names)}", read_aggregates)
+    return merge(values, select_names(names, source=False))
 
 
-def _gauges(answer: Any, aggregate: str) -> Iterator[tuple[Measure, float]]:
-    for entry in answer:
-        if entry["id"] == BUSY_PER_SECOND and (busy := number(entry.get(aggregate))) is not None:
-            yield Measure.LOAD, max(0.0, busy) / 1000
-        if entry["id"] == RECORDS_IN_PER_SECOND and (rate := number(entry.get("sum"))) is not None:
-            yield Measure.NUM_RECORDS_IN_PER_SECOND, rate
+def gauge_values(gauges: Gauges, aggregator: BusyTimeAggregator) -> dict[Measure, float]:
+    """Give what the gauges tell: LOAD, and the input of a vertex that is no source."""
+    values = {Measure.LOAD: load_of(gauges, aggregator)}
+    if FlinkMetric.NUM_RECORDS_IN_PER_SEC in gauges:
+        values[Measure.NUM_RECORDS_IN_PER_SECOND] = gauges[FlinkMetric.NUM_RECORDS_IN_PER_SEC].sum
+    return {measure: value for measure, value in values.items() if not math.isnan(value)}
 
 
 def _load_of_single(look: Look) -> dict[Measure, float]:

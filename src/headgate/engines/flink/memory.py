@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from headgate.algorithm.observed import Observations
 from headgate.engines.flink.counters import Counters
 from headgate.engines.flink.look import Seen
 from headgate.engines.flink.source import KnownNames
@@ -20,6 +21,13 @@ class VertexMemory:
     seen: Seen | None = None
     subtasks: Mapping[int, Counters] = field(default_factory=dict)
     names: KnownNames | None = None
+    _observations: Observations | None = None
+
+    def observations(self, running_since: datetime) -> Observations:
+        """Give what was observed of a source in this run of its job; nothing at first."""
+        if self._observations is None or self._observations.running_since != running_since:
+            self._observations = Observations(running_since=running_since)
+        return self._observations
 
 
 @dataclass(slots=True, kw_only=True)

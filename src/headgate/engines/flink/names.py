@@ -1,5 +1,5 @@
 """
-Which of a source's metrics are its lag, its input and its output, and how many partitions it reads.
+Which of a vertex's metrics are its load, its lag, its input and its output, and how many partitions a source reads.
 
 Flink answers a request that holds one unknown name with nothing at all, so names are discovered before they are used.
 """
@@ -7,8 +7,9 @@ Flink answers a request that holds one unknown name with nothing at all, so name
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
 from urllib.parse import quote
 
 LONGEST_URI = 4_000
@@ -32,35 +33,86 @@ _KAFKA = re.compile(
 _PULSAR = re.compile(r"\.PulsarConsumer\.(?P<topic>.+)-partition-(?P<partition>\d+)\..*numMsgsReceived$")
 
 
+class FlinkMetric(Enum):
+    """A metric of a vertex by the reference autoscaler's name: how Flink's name begins and how it ends."""
+
+    BUSY_TIME_PER_SEC = (None, BUSY_PER_SECOND)
+    BACKPRESSURE_TIME_PER_SEC = (None, "backPressuredTimeMsPerSecond")
+    NUM_RECORDS_IN_PER_SEC = (None, RECORDS_IN_PER_SECOND)
+    SOURCE_TASK_NUM_RECORDS_IN_PER_SEC = ("Source__", f".{RECORDS_IN_PER_SECOND}")
+    SOURCE_TASK_NUM_RECORDS_OUT_PER_SEC = ("Source__", ".numRecordsOutPerSecond")
+    SOURCE_TASK_NUM_RECORDS_IN = ("Source__", f".{RECORDS_IN}")
+    SOURCE_TASK_NUM_RECORDS_OUT = ("Source__", f".{RECORDS_OUT}")
+    PENDING_RECORDS = ("", ".pendingRecords")
+
+    def fits(self, name: str) -> bool:
+        """Tell whether Flink's name is one of this metric; without a beginning the end is the whole name."""
+        begin, end = self.value
+        return name == end if begin is None else name.startswith(begin) and name.endswith(end)
+
+
+COUNTS = frozenset(
+    {FlinkMetric.PENDING_RECORDS, FlinkMetric.SOURCE_TASK_NUM_RECORDS_IN, FlinkMetric.SOURCE_TASK_NUM_RECORDS_OUT}
+)
+"""What a source counts; the rest are gauges of rates and times."""
+_GAUGES_OF_SOURCE = frozenset(
+    {
+        FlinkMetric.BUSY_TIME_PER_SEC,
+        FlinkMetric.BACKPRESSURE_TIME_PER_SEC,
+        FlinkMetric.SOURCE_TASK_NUM_RECORDS_IN_PER_SEC,
+    }
+)
+_OF_INNER = frozenset({FlinkMetric.BUSY_TIME_PER_SEC, FlinkMetric.NUM_RECORDS_IN_PER_SEC})
+_OPTIONAL = frozenset(
+    {FlinkMetric.PENDING_RECORDS, FlinkMetric.SOURCE_TASK_NUM_RECORDS_OUT, FlinkMetric.NUM_RECORDS_IN_PER_SEC}
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceNames:
     """The names that matter among a source's metrics. Where several fit, as in a chain of sources, all count."""
 
-    pending: tuple[str, ...] = ()
-    """Records waiting; empty when the connector has no such metric, or not yet."""
-    source_in: tuple[str, ...] = ()
-    source_out: tuple[str, ...] = ()
+    selected: Mapping[str, FlinkMetric] = field(default_factory=dict)
     task_level: tuple[str, ...] = ()
     partitions: int | None = None
     """Distinct partitions among the names; None when they name none."""
 
     @property
-    def wanted(self) -> tuple[str, ...]:
-        """Names to ask for, each of which exists."""
-        return (*self.task_level, *self.pending, *self.source_in, *self.source_out)
+    def tells_lag(self) -> bool:
+        """Whether the connector has a metric for waiting records; some have it late."""
+        return FlinkMetric.PENDING_RECORDS in self.selected.values()
+
+    @property
+    def missing(self) -> frozenset[FlinkMetric]:
+        """What the reference autoscaler cannot do without and this source does not have."""
+        return missing_metrics(self.selected, source=True)
+
+    def wanted(self, *, gauges: bool) -> tuple[str, ...]:
+        """Give the names to ask for, each of which exists; the gauges only where they are used."""
+        chosen = (name for name, metric in self.selected.items() if gauges or metric in COUNTS)
+        return (*self.task_level, *chosen)
 
 
 def choose_names(names: Iterable[str]) -> SourceNames:
-    """Choose among the metric names of a source vertex (the reference autoscaler's table of names)."""
+    """Choose among the metric names of a source vertex."""
     ordered = sorted(names)
     known = set(ordered)
     return SourceNames(
-        pending=tuple(name for name in ordered if name.endswith(".pendingRecords")),
-        source_in=tuple(_of_source_operators(ordered, RECORDS_IN)),
-        source_out=tuple(_of_source_operators(ordered, RECORDS_OUT)),
+        selected=select_names(ordered, source=True),
         task_level=tuple(name for name in _TASK_LEVEL if name in known),
         partitions=count_partitions(ordered),
     )
+
+
+def select_names(names: Iterable[str], *, source: bool) -> dict[str, FlinkMetric]:
+    """Give the names that the reference autoscaler asks for, and what each is (its `getFilteredVertexMetricNames`)."""
+    metrics = _metrics_of(source=source)
+    return {name: metric for name in names for metric in metrics if metric.fits(name)}
+
+
+def missing_metrics(selected: Mapping[str, FlinkMetric], *, source: bool) -> frozenset[FlinkMetric]:
+    """Give the metrics without which the reference autoscaler gives a job up, as far as none of the names is one."""
+    return _metrics_of(source=source) - _OPTIONAL - frozenset(selected.values())
 
 
 def count_partitions(names: Iterable[str]) -> int | None:
@@ -86,8 +138,8 @@ def split_names(names: Iterable[str], room: int) -> Iterator[str]:
         yield part
 
 
-def _of_source_operators(names: Iterable[str], metric: str) -> Iterator[str]:
-    return (name for name in names if name.startswith("Source__") and name.endswith(f".{metric}"))
+def _metrics_of(*, source: bool) -> frozenset[FlinkMetric]:
+    return COUNTS | _GAUGES_OF_SOURCE if source else _OF_INNER
 
 
 def _partition_of(name: str) -> re.Match[str] | None:

@@ -15,6 +15,9 @@ _STATES = {status.value: status for status in JobStatus if status is not JobStat
     "FAILING": JobStatus.RESTARTING,
 }
 
+_THERE = frozenset({"total", "running", "finished"})
+"""Counts of tasks that are no cause to wait."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedJob:
@@ -50,10 +53,8 @@ def read_jobs(answer: Any) -> tuple[ListedJob, ...]:
 def effective_status(state: str, tasks: Mapping[str, int]) -> JobStatus:
     """Give a job's status; one that Flink calls running is starting until all its tasks run or have finished."""
     status = _STATES.get(state, JobStatus.OTHER)
-    there = tasks.get("running", 0) + tasks.get("finished", 0)
-    if status is JobStatus.RUNNING and there < tasks.get("total", there):
-        return JobStatus.STARTING
-    return status
+    missing = any(count for task, count in tasks.items() if task not in _THERE)
+    return JobStatus.STARTING if status is JobStatus.RUNNING and missing else status
 
 
 def read_slots(answer: Any) -> Slots:
@@ -69,11 +70,6 @@ def read_names(answer: Any) -> frozenset[str]:
 def read_values(answer: Any) -> dict[str, float | None]:
     """Read a list of metrics with one value each; a text that is no number counts as unknown."""
     return {entry["id"]: _value(entry.get("value")) for entry in answer}
-
-
-def read_sums(answer: Any) -> dict[str, float | None]:
-    """Read a list of metrics aggregated over subtasks: the sums."""
-    return {entry["id"]: number(entry.get("sum")) for entry in answer}
 
 
 def _value(text: Any) -> float | None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from headgate.algorithm.rules import rules_of
 from headgate.engines.flink.client import FlinkClient
 from headgate.errors import RefusedError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
+from headgate.model.samples import JobStatus
+from headgate.options.deviations import Deviation
 from headgate.ports import JobContext
 
 Requirements = Mapping[str, Mapping[str, Mapping[str, int]]]
@@ -32,10 +35,19 @@ class ResourceRequirementsRealizer:
         self._clients = clients
 
     async def realize_parallelism_overrides(self, ctx: JobContext, overrides: Mapping[VertexId, int], /) -> bool:
-        """Send the bounds if one of them differs; vertices that the job does not have are ignored."""
+        """
+        Send the bounds if one of them differs.
+
+        Nothing is sent for a job that does not run. Vertices that it does not have are ignored, and one that has been
+        excluded since keeps what it is asked to have now.
+        """
+        if ctx.status is not JobStatus.RUNNING:
+            return False
         client, path = self._clients[ctx.key.cluster], f"/jobs/{ctx.job_id}/resource-requirements"
         present = await client.get(path, read_requirements)
-        wanted = with_upper_bounds(present, overrides)
+        merged = merge_overrides(upper_bounds(present), overrides, frozenset(ctx.options.vertex_exclude_ids))
+        asked = {vertex: merged[vertex] for vertex in overrides}
+        wanted = with_upper_bounds(present, asked, lower=None if Deviation.LOWER_BOUNDS in rules_of(ctx.options) else 1)
         if wanted == present:
             return False
         await client.put(path, wanted)
@@ -53,18 +65,45 @@ def read_requirements(answer: Any) -> Requirements:
     return {vertex: _bounds(**bounds["parallelism"]) for vertex, bounds in answer.items()}
 
 
-def with_upper_bounds(present: Requirements, overrides: Mapping[VertexId, int]) -> Requirements:
-    """Give the bounds with other upper ones; a lower bound above the new upper one comes down with it."""
+def upper_bounds(requirements: Requirements) -> dict[VertexId, int]:
+    """Give what each vertex is asked to have."""
+    return {VertexId(vertex): bounds["parallelism"]["upperBound"] for vertex, bounds in requirements.items()}
+
+
+def merge_overrides(
+    own: Mapping[VertexId, int], overrides: Mapping[VertexId, int], excluded: frozenset[str]
+) -> dict[VertexId, int]:
+    """
+    Lay the autoscaler's parallelism over what the job has of its own; empty when the autoscaler wants nothing.
+
+    An excluded vertex keeps its own value where it has one. Source: the reference's `applyParallelismOverrides`.
+    """
+    kept = {vertex: value for vertex, value in own.items() if vertex in excluded}
+    return {**own, **overrides, **kept} if overrides else {}
+
+
+def with_upper_bounds(
+    present: Requirements, overrides: Mapping[VertexId, int], lower: int | None = None
+) -> Requirements:
+    """
+    Give the bounds with other upper ones.
+
+    Args:
+        present: all vertices.
+        overrides: the new upper bounds; a vertex that is not named stays as it is.
+        lower: the lower bound of those that are named; None keeps it, unless it would be above the upper one.
+    """
     return {
-        vertex: _limited(bounds["parallelism"], overrides.get(VertexId(vertex))) for vertex, bounds in present.items()
+        vertex: _limited(bounds["parallelism"], overrides.get(VertexId(vertex)), lower)
+        for vertex, bounds in present.items()
     }
 
 
-def _limited(parallelism: Mapping[str, int], wanted: int | None) -> Mapping[str, Mapping[str, int]]:
-    lower, upper = parallelism["lowerBound"], parallelism["upperBound"]
-    if wanted is not None and wanted != upper:
-        lower, upper = min(lower, wanted), wanted
-    return _bounds(lower, upper)
+def _limited(parallelism: Mapping[str, int], wanted: int | None, lower: int | None) -> Mapping[str, Mapping[str, int]]:
+    now = parallelism["lowerBound"]
+    if wanted is None:
+        return _bounds(now, parallelism["upperBound"])
+    return _bounds(min(now, wanted) if lower is None else lower, wanted)
 
 
 def _bounds(lowerBound: int, upperBound: int, **_: object) -> Mapping[str, Mapping[str, int]]:  # noqa: N803 -- Flink's names

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from headgate.algorithm.observed import observed_rate
 from headgate.engines.flink.client import FlinkClient
-from headgate.engines.flink.counters import Counters, merge
+from headgate.engines.flink.counters import Counters
+from headgate.engines.flink.gauges import Aggregate, Gauges, lag_of, merge, read_aggregates, records_read
 from headgate.engines.flink.look import Look
 from headgate.engines.flink.names import (
     BACKPRESSURED_MS,
@@ -21,17 +23,19 @@ from headgate.engines.flink.names import (
     LONGEST_URI,
     RECORDS_IN,
     RECORDS_OUT,
+    FlinkMetric,
     SourceNames,
     choose_names,
     split_names,
 )
-from headgate.engines.flink.overview import read_names, read_sums
-from headgate.model.samples import Measure
+from headgate.engines.flink.numbers import number
+from headgate.engines.flink.overview import read_names
+from headgate.errors import UnreachableError
 
 _NAMES_AGE = timedelta(minutes=1)
 """How long names are believed: partitions may come and connectors register their lag late."""
 
-Values = Mapping[str, float | None]
+Values = Mapping[str, Aggregate]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,7 @@ class KnownNames:
     def is_due(self, at: datetime) -> bool:
         """Tell whether to read them again: when old, and at every tick of the first minute until there is a lag."""
         young = at - self.first_at < _NAMES_AGE
-        return at - self.read_at >= _NAMES_AGE or (young and not self.names.pending and at > self.read_at)
+        return at - self.read_at >= _NAMES_AGE or (young and not self.names.tells_lag and at > self.read_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,76 +58,78 @@ class SourceReading:
 
     known: KnownNames
     counters: Counters
-    lag: float | None
-    """Records waiting; None when the connector does not tell."""
+    gauges: Gauges
+    """What it counts by itself, and its gauges where they were asked for."""
+
+    @property
+    def lag(self) -> float | None:
+        """Records waiting; None when the connector does not tell, which is not a lag of 0."""
+        return number(lag_of(self.gauges)) if FlinkMetric.PENDING_RECORDS in self.gauges else None
 
 
 async def read_source(
-    client: FlinkClient, path: str, *, known: KnownNames | None, at: datetime
+    client: FlinkClient, path: str, *, known: KnownNames | None, at: datetime, gauges: bool
 ) -> SourceReading | None:
     """
     Read a source's values; its names first where they are unknown or old.
 
     A name that is gone empties the whole answer, so an empty one is asked for again with fresh names.
 
+    Args:
+        client: the cluster.
+        path: the source, `/jobs/:id/vertices/:id`.
+        known: its names as they were read before.
+        at: the tick.
+        gauges: whether to read the gauges of rates and times too.
+
     Returns:
         None when the engine has no values of it yet.
+
+    Raises:
+        UnreachableError: the gauges are asked for, and one that they cannot do without is not there.
     """
     fresh = known is None or known.is_due(at)
     if known is None or fresh:
         known = await _read_names(client, path, known=known, at=at)
-    values = await _read_values(client, path, known.names)
+    values = await _read_values(client, path, known.names, gauges=gauges)
     if not values and not fresh:
         known = await _read_names(client, path, known=known, at=at)
-        values = await _read_values(client, path, known.names)
+        values = await _read_values(client, path, known.names, gauges=gauges)
     if not values:
         return None
-    return SourceReading(known=known, counters=counters_of(values, known.names), lag=lag_of(values, known.names))
+    found = merge(values, known.names.selected)
+    return SourceReading(known=known, counters=counters_of(values, found), gauges=found)
 
 
-def counters_of(values: Values, names: SourceNames) -> Counters:
-    """
-    Give a source's counters.
+def counters_of(values: Values, gauges: Gauges) -> Counters:
+    """Give a source's counters: its task's, but its own input, see `gauges.records_read`."""
 
-    A source reads nothing from the network, so its task's `numRecordsIn` is 0; then its operator's input counts, and
-    when that is 0 too (not every connector counts it) its operator's output. Never below 0.
-    """
-    candidates = (
-        values.get(RECORDS_IN),
-        merge(values, names.source_in),
-        merge(values, names.source_out),
-    )
+    def of_task(name: str) -> float | None:
+        return number(values[name].sum) if name in values else None
+
+    in_task = of_task(RECORDS_IN)
     return Counters(
-        records_in=max(0.0, next((value for value in candidates if value), 0.0)),
-        records_out=values.get(RECORDS_OUT),
-        busy_ms=values.get(BUSY_MS),
-        idle_ms=values.get(IDLE_MS),
-        backpressured_ms=values.get(BACKPRESSURED_MS),
+        records_in=number(records_read(math.nan if in_task is None else in_task, gauges)),
+        records_out=of_task(RECORDS_OUT),
+        busy_ms=of_task(BUSY_MS),
+        idle_ms=of_task(IDLE_MS),
+        backpressured_ms=of_task(BACKPRESSURED_MS),
     )
 
 
-def lag_of(values: Values, names: SourceNames) -> float | None:
-    """Sum all `pendingRecords`; None when the connector has no such metric, which is not a lag of 0."""
-    return merge(values, names.pending)
-
-
-def observed_rate(look: Look, lag: float | None, lag_threshold: timedelta) -> dict[Measure, float]:
+def observed_since(look: Look, lag: float | None, lag_threshold_s: int, carried: float) -> float:
     """
-    Give OBSERVED_TPR: what a source that is behind really does, corrected for back-pressure.
+    Give OBSERVED_TPR from differences of counters; NaN when nothing is known.
 
-    The rules of the reference autoscaler (its ScalingMetrics), on differences of counters instead of gauges. A source
-    that is not behind observes nothing; one that is idle without lag could do anything, which is infinite.
+    Unlike with the reference autoscaler, reading nothing is no proof of endless capacity: not while something waits,
+    or might wait, since such a source is stuck, and not any more once it reads again.
     """
     records, seconds = look.grown("records_in"), look.elapsed_s
-    if records is None or lag is None or seconds <= 0:
-        return {}
-    rate = records / seconds
-    if rate == 0:
-        return {Measure.OBSERVED_TPR: math.inf} if lag == 0 else {}
-    backpressured = _backpressured_share(look)
-    if lag < int(lag_threshold.total_seconds()) * rate or backpressured >= 1:
-        return {}
-    return {Measure.OBSERVED_TPR: rate / (1 - backpressured)}
+    if records is None or seconds <= 0 or (records == 0 and lag != 0):
+        return math.nan
+    waiting = math.nan if lag is None else lag
+    finite = carried if math.isfinite(carried) else math.nan
+    return observed_rate(records / seconds, waiting, _backpressured_share(look), lag_threshold_s, finite)
 
 
 def _backpressured_share(look: Look) -> float:
@@ -136,9 +142,12 @@ async def _read_names(client: FlinkClient, path: str, *, known: KnownNames | Non
     return KnownNames(names=names, first_at=known.first_at if known else at, read_at=at)
 
 
-async def _read_values(client: FlinkClient, path: str, names: SourceNames) -> Values:
+async def _read_values(client: FlinkClient, path: str, names: SourceNames, *, gauges: bool) -> Values:
+    if gauges and names.missing:
+        message = f"source {path} has no metric {', '.join(sorted(metric.name for metric in names.missing))}"
+        raise UnreachableError(message)
     query = f"{path}/subtasks/metrics?get="
-    values: dict[str, float | None] = {}
-    for part in split_names(names.wanted, LONGEST_URI - len(query)):
-        values |= await client.get(query + part, read_sums)
+    values: dict[str, Aggregate] = {}
+    for part in split_names(names.wanted(gauges=gauges), LONGEST_URI - len(query)):
+        values |= await client.get(query + part, read_aggregates)
     return values

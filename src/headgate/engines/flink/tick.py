@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.counters import Counters
 from headgate.engines.flink.details import JobDetails, VertexDetails
-from headgate.engines.flink.load import read_load
+from headgate.engines.flink.gauges import Gauges, lag_of, observed_of
+from headgate.engines.flink.load import LoadReading, gauge_values, read_gauges, read_load
 from headgate.engines.flink.look import Look, Reading, look
 from headgate.engines.flink.memory import JobMemory, VertexMemory
-from headgate.engines.flink.source import observed_rate, read_source
+from headgate.engines.flink.numbers import instant
+from headgate.engines.flink.source import SourceReading, observed_since, read_source
 from headgate.errors import NotFoundError
 from headgate.model.identity import VertexId
 from headgate.model.samples import Measure, VertexSample
@@ -37,6 +40,8 @@ class Tick:
     asked_s: float
     """When the details were asked for, on the event loop's clock."""
     memory: JobMemory
+    by_gauges: bool
+    """Whether loads and rates come from the engine's gauges, as the reference autoscaler takes them."""
 
     async def observe(self) -> dict[VertexId, VertexSample]:
         """Look at every vertex that runs; one with nothing new, or not wholly reported yet, is left out."""
@@ -49,7 +54,9 @@ class Tick:
 
     def _asks_more(self, vertex: VertexDetails) -> bool:
         """Tell whether `/jobs/:id` is not enough for a vertex."""
-        if vertex.id in self.details.sources or vertex.counters is None or vertex.counters.busy_ms is None:
+        if self.by_gauges or vertex.id in self.details.sources:
+            return True
+        if vertex.counters is None or vertex.counters.busy_ms is None:
             return True
         return self.options.busy_time_aggregator is not BusyTimeAggregator.AVG and vertex.parallelism > 1
 
@@ -63,21 +70,53 @@ class Tick:
             return None  # the job answered just now; its task is being replaced
 
     async def _observe_source(self, vertex: VertexDetails, memory: VertexMemory) -> VertexSample | None:
-        source = await read_source(self.client, self._path(vertex), known=memory.names, at=self.at)
+        source = await read_source(
+            self.client, self._path(vertex), known=memory.names, at=self.at, gauges=self.by_gauges
+        )
         if source is None:
             return None
         memory.names = source.known
         seen = self._look(vertex, source.counters, memory)
         if seen is None or not seen.is_sample:
             return None
-        values = observed_rate(seen, source.lag, self.options.observed_tpr_lag_threshold)
-        if source.lag is not None:
-            values[Measure.LAG] = source.lag
-        return await self._sample(vertex, memory, seen, values)
+        own = self._lag(source) | self._observed(source, seen, memory)
+        tells_all = self.by_gauges or source.counters.busy_ms is None
+        load = await self._load(vertex, seen, memory, source.gauges if tells_all else None)
+        return _sample(memory, seen, load, own)
 
     async def _observe_inner(self, vertex: VertexDetails, memory: VertexMemory) -> VertexSample | None:
         seen = self._look(vertex, vertex.counters or Counters(), memory)
-        return await self._sample(vertex, memory, seen, {}) if seen and seen.is_sample else None
+        if seen is None or not seen.is_sample:
+            return None
+        tells_all = self.by_gauges or seen.seen.reading.counters.busy_ms is None
+        gauges = await read_gauges(self.client, self._path(vertex)) if tells_all else None
+        return _sample(memory, seen, await self._load(vertex, seen, memory, gauges), {})
+
+    def _lag(self, source: SourceReading) -> dict[Measure, float]:
+        lag = lag_of(source.gauges) if self.by_gauges else source.lag
+        return {} if lag is None or math.isnan(lag) else {Measure.LAG: lag}
+
+    def _observed(self, source: SourceReading, seen: Look, memory: VertexMemory) -> dict[Measure, float]:
+        options = self.options
+        behind_s = options.observed_tpr_lag_threshold // timedelta(seconds=1)
+        before = memory.observations(instant(self.details.running_since_ms))
+        carried = before.mean(options.observed_tpr_min_observations)
+        if self.by_gauges:
+            rate = observed_of(source.gauges, behind_s, carried)
+        else:
+            rate = observed_since(seen, source.lag, behind_s, carried)
+        before.add(self.at, rate, stabilization=options.stabilization_interval, window=options.metrics_window)
+        return {} if math.isnan(rate) else {Measure.OBSERVED_TPR: rate}
+
+    async def _load(
+        self, vertex: VertexDetails, seen: Look, memory: VertexMemory, gauges: Gauges | None
+    ) -> LoadReading:
+        """Take the load from the gauges where there are some, else from the counters."""
+        aggregator = self.options.busy_time_aggregator
+        if gauges is not None:
+            return LoadReading(values=gauge_values(gauges, aggregator))
+        before = memory.subtasks if seen.before else {}
+        return await read_load(self.client, self._path(vertex), look=seen, before=before, aggregator=aggregator)
 
     def _look(self, vertex: VertexDetails, counters: Counters, memory: VertexMemory) -> Look | None:
         reading = Reading(
@@ -92,22 +131,20 @@ class Tick:
         memory.seen = found.seen if found else memory.seen
         return found
 
-    async def _sample(
-        self, vertex: VertexDetails, memory: VertexMemory, seen: Look, own: Mapping[Measure, float]
-    ) -> VertexSample:
-        load = await read_load(
-            self.client,
-            self._path(vertex),
-            look=seen,
-            before=memory.subtasks if seen.before else {},
-            aggregator=self.options.busy_time_aggregator,
-        )
-        memory.subtasks = load.subtasks
-        values = {**seen.seen.reading.counters.values(), **load.values, **own}
-        return VertexSample(measured_at=seen.seen.measured_at, epoch=seen.seen.epoch, values=values)
-
     def _path(self, vertex: VertexDetails) -> str:
         return f"/jobs/{self.job_id}/vertices/{vertex.id}"
+
+
+def _sample(memory: VertexMemory, seen: Look, load: LoadReading, own: Mapping[Measure, float]) -> VertexSample:
+    """Put a sample together; a subtask that started anew begins an epoch even where no sum has fallen."""
+    memory.subtasks = load.subtasks
+    if load.restarted:
+        memory.seen = replace(seen.seen, epoch=seen.seen.epoch + 1)
+    return VertexSample(
+        measured_at=seen.seen.measured_at,
+        epoch=seen.seen.epoch + load.restarted,
+        values={**seen.seen.reading.counters.values(), **load.values, **own},
+    )
 
 
 async def _all(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 
+from headgate.engines.flink.client import FlinkClient
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.identity import VertexId
 from headgate.model.samples import JobSample, Measure
 from headgate.options.autoscaler import BusyTimeAggregator
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
-from headgate.testing.faults import Fault
+from headgate.testing.faults import Fault, FaultKind
 from headgate.testing.watch import FlinkWatch
 
 SOURCE, WORK, SINK = VertexId("s" * 32), VertexId("w" * 32), VertexId("z" * 32)
@@ -44,11 +47,12 @@ async def test_a_sample_holds_graph_counters_settings_and_slots(watch: FlinkWatc
 
 
 async def test_average_needs_one_call_a_job_and_one_a_source(watch: FlinkWatch, server: FakeFlink) -> None:
-    """Names, settings and slots are not asked for each time."""
+    """Names, settings and the size of workers are not asked for each time; what the cluster tells is for all jobs."""
     await watch.sample()
     server.requests.clear()
     await watch.sample()
-    paths = [request.path for request in server.requests if request.path != "/overview"]
+    of_cluster = {"/overview", "/taskmanagers/metrics"}
+    paths = [request.path for request in server.requests if request.path not in of_cluster]
     assert paths == [f"/jobs/{'a' * 32}", f"/jobs/{'a' * 32}/vertices/{SOURCE}/subtasks/metrics"]
 
 
@@ -252,3 +256,16 @@ async def test_jobmanager_metrics(watch: FlinkWatch) -> None:
     """Under Flink's own names."""
     values = await watch.collector.query_jm_metrics(watch.context)
     assert values == {"taskSlotsTotal": 64, "taskSlotsAvailable": 64 - 2}
+
+
+@pytest.mark.parametrize("path", ["*/subtasks/metrics", "*/metrics", "*/config", "/overview"])
+async def test_no_metric_call_is_waited_for_without_limit(
+    path: str, server: FakeFlink, hasty: FlinkClient, job: FakeJob
+) -> None:
+    """A JobManager that hangs costs the time limit; without one it would hold the job's turn for ever."""
+    watch = FlinkWatch(server, hasty, job)
+    watch.aggregator = BusyTimeAggregator.MAX
+    server.plant(Fault(path=path, kind=FaultKind.HANG))
+    async with asyncio.timeout(5):
+        with suppress(UnreachableError):
+            await watch.sample()

@@ -84,6 +84,23 @@ def test_job_without_a_plan_is_not_ready() -> None:
         read_details({"jid": "1", "vertices": []})
 
 
+def test_an_empty_plan_is_not_ready_either(recorded: Recorded) -> None:
+    """Vertices without a plan would all be sources."""
+    with pytest.raises(UnreachableError, match="no plan yet"):
+        read_details({**recorded("job"), "plan": {"nodes": []}})
+
+
+def test_a_finished_vertex_has_counted_nothing(recorded: Recorded) -> None:
+    """What it did before is no part of what it does."""
+    answer = recorded("job")
+    answer["vertices"][0]["status"] = "FINISHED"
+    source, parse = read_details(answer).vertices[:2]
+    assert source.counters is not None
+    assert parse.counters is not None
+    assert (source.counters.records_out, source.counters.busy_ms) == (0, 0)
+    assert parse.counters.records_in
+
+
 @pytest.mark.parametrize(("parallelism", "bound"), [(1, 128), (85, 128), (86, 256), (30_000, 32_768)])
 def test_default_max_parallelism_is_flinks(parallelism: int, bound: int) -> None:
     """Three halves, rounded up to a power of two, between 128 and 32,768."""

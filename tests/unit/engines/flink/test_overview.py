@@ -28,6 +28,7 @@ def test_job_list_gives_id_name_status_and_start(recorded: Recorded) -> None:
         ("RUNNING", {"total": 3, "running": 3}, JobStatus.RUNNING),
         ("RUNNING", {"total": 3, "running": 2, "finished": 1}, JobStatus.RUNNING),
         ("RUNNING", {"total": 3, "running": 2, "initializing": 1}, JobStatus.STARTING),
+        ("RUNNING", {"running": 2, "created": 1}, JobStatus.STARTING),
         ("CREATED", {"total": 3}, JobStatus.STARTING),
         ("RESTARTING", {"total": 3, "running": 3}, JobStatus.RESTARTING),
         ("SUSPENDED", {"total": 3}, JobStatus.OTHER),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from headgate.engines.flink.client import FlinkClient
-from headgate.engines.flink.realizer import ResourceRequirementsRealizer
+from headgate.engines.flink.realizer import ResourceRequirementsRealizer, merge_overrides
 from headgate.errors import NotFoundError, RefusedError, UnreachableError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
+from headgate.model.samples import JobStatus
+from headgate.options.deviations import Parity
 from headgate.ports import JobContext
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
@@ -111,3 +115,42 @@ async def test_configuration_cannot_change(realizer: ResourceRequirementsRealize
     """The refusal names what was wanted."""
     with pytest.raises(RefusedError, match=r"taskmanager\.memory"):
         await realizer.realize_config_overrides(context, ConfigChanges(overrides={"taskmanager.memory": "1g"}))
+
+
+def test_the_autoscalers_parallelism_replaces_the_jobs_own() -> None:
+    """But not that of an excluded vertex, and nothing is merged when nothing is wanted."""
+    own = {VertexId("a"): 1, VertexId("b"): 2, VertexId("c"): 3}
+    wanted = {VertexId("a"): 8, VertexId("b"): 9, VertexId("d"): 4}
+    assert merge_overrides(own, wanted, frozenset({"b", "d"})) == {"a": 8, "b": 2, "c": 3, "d": 4}
+    assert merge_overrides(own, {}, frozenset()) == {}
+
+
+async def test_a_vertex_that_was_excluded_meanwhile_keeps_what_it_has(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink
+) -> None:
+    """The intent was made before; the other vertices are changed all the same."""
+    options = replace(context.options, vertex_exclude_ids=(WORK,))
+    excluding = replace(context, options=options)
+    assert not await realizer.realize_parallelism_overrides(excluding, {WORK: 5})
+    assert await realizer.realize_parallelism_overrides(excluding, {WORK: 5, VertexId("z" * 32): 3})
+    bounds = {vertex: each["parallelism"]["upperBound"] for vertex, each in server.requests[-1].body.items()}
+    assert bounds == {"s" * 32: 1, WORK: 2, "z" * 32: 3}
+
+
+async def test_a_job_that_does_not_run_is_not_asked(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink
+) -> None:
+    """It could not tell what it has."""
+    starting = replace(context, status=JobStatus.STARTING)
+    assert not await realizer.realize_parallelism_overrides(starting, {WORK: 5})
+    assert not server.requests
+
+
+async def test_by_parity_a_change_opens_the_lower_bound(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink, job: FakeJob
+) -> None:
+    """As the reference does, which gives up what the owner wanted at least."""
+    job["work"].lower_bound = 2
+    reference = replace(context, options=replace(context.options, parity=Parity.REFERENCE))
+    assert await realizer.realize_parallelism_overrides(reference, {WORK: 5})
+    assert server.requests[-1].body[WORK]["parallelism"] == {"lowerBound": 1, "upperBound": 5}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from headgate.engines.flink.settings import read_checkpoint_interval, read_config, settings_of
+from headgate.engines.flink.workers import TaskManagerSize
 from headgate.model.samples import EngineSettings
 
 Recorded = Callable[[str], Any]
@@ -63,6 +64,43 @@ def test_who_can_change_parallelism_in_place(
 ) -> None:
     """The job's word counts before the configuration's; reactive mode takes no orders; unknown is worth a try."""
     assert settings_of(config, None, adaptive=job).adaptive is adaptive
+
+
+def test_the_size_of_a_task_manager_is_what_is_written_of_it() -> None:
+    """Its own word counts where nothing is written; its machine's cores say nothing about it."""
+    reported = TaskManagerSize(slots=4, memory_bytes=800)
+    silent = settings_of({}, None, adaptive=None, size=reported)
+    assert (silent.slots_per_task_manager, silent.task_manager_cpus, silent.task_manager_memory_bytes) == (4, None, 800)
+    written = settings_of(
+        {
+            "taskmanager.numberOfTaskSlots": "2",
+            "taskmanager.memory.process.size": "4g",
+            "kubernetes.taskmanager.cpu.amount": "-1.0",
+            "taskmanager.cpu.cores": "1.5",
+        },
+        None,
+        adaptive=None,
+        size=reported,
+    )
+    assert (written.slots_per_task_manager, written.task_manager_cpus) == (2, 1.5)
+    assert written.task_manager_memory_bytes == 4 * 2**30
+
+
+def test_memory_settings_are_kept_as_they_are_written() -> None:
+    """Those of the TaskManager alone."""
+    memory = {"taskmanager.memory.managed.fraction": "0.2", "taskmanager.network.memory.buffers-per-channel": "4"}
+    found = settings_of({**memory, "jobmanager.memory.process.size": "1g"}, None, adaptive=None)
+    assert found.memory == memory
+    assert found.task_manager_memory_bytes is None
+
+
+@pytest.mark.parametrize(
+    "key", ["taskmanager.numberOfTaskSlots", "taskmanager.memory.process.size", "kubernetes.taskmanager.cpu"]
+)
+def test_an_unreadable_size_counts_as_not_written(key: str) -> None:
+    """A typing error must not stop the job from being observed."""
+    found = settings_of({key: "plenty"}, None, adaptive=None, size=TaskManagerSize(slots=4, memory_bytes=800))
+    assert (found.slots_per_task_manager, found.task_manager_cpus, found.task_manager_memory_bytes) == (4, None, 800)
 
 
 def test_unreadable_or_missing_settings_are_flinks_defaults() -> None:

@@ -1,0 +1,164 @@
+"""Targets move to where subtasks have equal shares, as far as the mode and the limits allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from headgate.algorithm.alignment import AlignmentMode, Span, align, aligned, mode_of
+from headgate.algorithm.propose import propose
+from headgate.model.decision import Proposal
+from headgate.model.events import EventReason, EventType
+from headgate.model.identity import VertexId
+from headgate.model.reasons import Reason
+from headgate.model.topology import Vertex
+from headgate.options.autoscaler import AutoscalerOptions, LegacyAdjustMode
+from headgate.options.deviations import Deviation, Parity
+from headgate.testing.builders import START, chain, evaluated
+
+SOURCE = VertexId("source")
+ALL_NEW = (AlignmentMode.BALANCED, AlignmentMode.EVENLY_SPREAD, AlignmentMode.OFF)
+AT_ONCE = AutoscalerOptions(scale_down_interval=timedelta(), scale_down_max_factor=1.0)
+LEGACY = AutoscalerOptions(legacy_adjust_mode=LegacyAdjustMode.EVENLY_SPREAD, max_parallelism=5)
+
+
+def _span(current: int, shares: int, most: int = 200) -> Span:
+    return Span(current=current, shares=shares, lower=1, most=most)
+
+
+def _each(modes: Sequence[AlignmentMode], target: int, span: Span, *, bound: bool = True) -> list[int]:
+    return [align(target, span, mode, bound=bound).parallelism for mode in modes]
+
+
+def _source(parallelism: int, partitions: int | None) -> Vertex:
+    return Vertex(id=SOURCE, name="source", parallelism=parallelism, max_parallelism=180, partitions=partitions)
+
+
+def _proposal(current: int, wanted: int) -> Proposal:
+    return Proposal(vertex=SOURCE, name="source", current=current, wanted=wanted)
+
+
+@pytest.mark.parametrize(
+    ("current", "target", "shares", "found"),
+    [
+        (16, 24, 128, [26, 32, 24]),
+        (40, 20, 128, [22, 32, 20]),
+        (4, 6, 13, [7, 13, 6]),
+        (6, 5, 6, [6, 6, 5]),
+        (9, 8, 7, [7, 7, 7]),
+    ],
+)
+def test_each_mode_goes_as_far_as_it_may(current: int, target: int, shares: int, found: list[int]) -> None:
+    """A smaller largest share is enough for BALANCED, EVENLY_SPREAD looks for a divisor, OFF looks for nothing."""
+    bounded = [min(parallelism, shares) for parallelism in _each(ALL_NEW, target, _span(current, shares))]
+
+    assert bounded == found
+
+
+def test_shrinking_never_ends_above_the_running_parallelism() -> None:
+    """The next divisor of 100 above 11 is 20, which would be growth for a vertex of 15: the target stays."""
+    assert align(11, _span(15, 100), AlignmentMode.EVENLY_SPREAD, bound=True).parallelism == 11
+
+
+@pytest.mark.parametrize("shares", [3, 5, 7, 11, 13])
+def test_a_prime_number_of_partitions_stops_no_growth(shares: int) -> None:
+    """
+    Growth by one subtask within the user's limit is made although no divisor is in reach.
+
+    The older modes cancelled, turned round or overshot it (FLINK-39299).
+    """
+    current = shares - 2
+    span = _span(current, shares, most=current + 1)
+
+    assert _each(ALL_NEW, current + 1, span) == [current + 1] * 3
+    if shares > 3:
+        assert align(current + 1, span, AlignmentMode.LEGACY_EVENLY_SPREAD, bound=True).parallelism <= current
+
+
+@pytest.mark.parametrize(("target", "reference"), [(180, [180, 100]), (50, [50, 15]), (10, [15, 15])])
+def test_a_source_never_grows_past_its_partitions(target: int, reference: list[int]) -> None:
+    """15 partitions, 100 subtasks: whatever is wanted, 15 can work. The reference keeps idle ones (FLINK-40389)."""
+    modes, span = (AlignmentMode.BALANCED, AlignmentMode.LEGACY_EVENLY_SPREAD), _span(100, 15, most=180)
+
+    assert _each(modes, target, span, bound=False) == reference
+    assert _each(modes, target, span, bound=True) == [15, 15]
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (AT_ONCE, 15),
+        (replace(AT_ONCE, parity=Parity.REFERENCE), 20),
+        (replace(AT_ONCE, deviations_off=(Deviation.PARTITIONS_BOUND,)), 20),
+    ],
+)
+def test_the_bound_is_a_deviation_by_name(options: AutoscalerOptions, wanted: int) -> None:
+    """Where it is switched off a source of 15 partitions gets its 20 subtasks, as in the reference (FLINK-40389)."""
+    topology = chain({"source": 10})
+    topology = replace(topology, vertices=(replace(topology.vertices[0], partitions=15),))
+
+    assert propose(topology, evaluated(topology, {"source": 2.0}), options, START)[0].wanted == wanted
+
+
+def test_only_who_has_shares_is_aligned() -> None:
+    """Neither a hashed input nor known partitions: nothing to divide. Key groups are divided once an input is hashed."""
+    vertex = replace(_source(16, None), max_parallelism=128)
+    proposal = _proposal(16, 24)
+
+    assert aligned(vertex, AT_ONCE, keyed=False, bound=True)(proposal) is proposal
+    moved = aligned(vertex, AT_ONCE, keyed=True, bound=True)(proposal)
+    assert (moved.wanted, moved.steps[-1].reason) == (26, Reason.ALIGNMENT)
+    assert moved.steps[-1].detail == "128 key groups, BALANCED"
+
+
+def test_a_target_at_the_running_parallelism_is_not_aligned() -> None:
+    """Who wants nothing is not moved for the sake of equal shares."""
+    proposal = _proposal(24, 24)
+
+    assert aligned(_source(24, 100), AT_ONCE, keyed=True, bound=True)(proposal) is proposal
+
+
+@pytest.mark.parametrize(
+    ("mode", "legacy", "found"),
+    [
+        (None, None, AlignmentMode.BALANCED),
+        ("OFF", None, AlignmentMode.OFF),
+        ("OFF", LegacyAdjustMode.EVENLY_SPREAD, AlignmentMode.OFF),
+        (None, LegacyAdjustMode.EVENLY_SPREAD, AlignmentMode.LEGACY_EVENLY_SPREAD),
+        (None, LegacyAdjustMode.MAXIMIZE_UTILISATION, AlignmentMode.LEGACY_MAXIMIZE_UTILISATION),
+        ("mine", LegacyAdjustMode.EVENLY_SPREAD, AlignmentMode.BALANCED),
+        ("LEGACY_EVENLY_SPREAD", None, AlignmentMode.BALANCED),
+    ],
+)
+def test_the_older_option_counts_only_by_itself(
+    mode: str | None, legacy: LegacyAdjustMode | None, found: AlignmentMode
+) -> None:
+    """A mode that is named holds, one that is not known is BALANCED, and the inner names are nobody's to use."""
+    assert mode_of(AutoscalerOptions(alignment_mode=mode, legacy_adjust_mode=legacy)) is found
+
+
+def test_a_change_that_an_older_mode_cuts_short_is_told() -> None:
+    """Seven partitions and at most five subtasks: five have no smaller largest share than four."""
+    found = aligned(_source(2, 7), LEGACY, keyed=False, bound=True)(_proposal(2, 5))
+
+    (notice,) = found.notices
+    assert found.wanted == 4
+    assert (notice.reason, notice.type) == (EventReason.SCALING_LIMITED, EventType.WARNING)
+    assert notice.fields == {
+        "expected_parallelism": 5,
+        "actual_parallelism": 4,
+        "num_key_groups_or_partitions": 7,
+        "upper_bound": 5,
+        "lower_limit": 1,
+    }
+
+
+def test_an_older_mode_stops_a_change_that_it_would_turn_round() -> None:
+    """From four subtasks to five of seven partitions: the fallback is four again, so nothing moves, and that is told."""
+    found = aligned(_source(4, 7), LEGACY, keyed=False, bound=True)(_proposal(4, 5))
+
+    assert not found.changes
+    assert [notice.reason for notice in found.notices] == [EventReason.SCALING_LIMITED]

@@ -1,0 +1,154 @@
+"""What jobs say of themselves is asked for now and then, and never stands in the way of the listing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import pytest
+
+from headgate.config import for_job
+from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.jobs import FlinkJobListFetcher
+from headgate.engines.flink.wishes import Wishes, read_parameters
+from headgate.errors import HeadgateError, NotFoundError, UnreachableError
+from headgate.model.identity import JobKey
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.service import ClusterOptions, ServiceOptions
+from headgate.testing.fake_flink import FakeFlink
+from headgate.testing.faults import Fault, FaultKind
+
+T = TypeVar("T")
+
+CLUSTER = ClusterOptions(name="fake", url="http://127.0.0.1:9")
+SERVICE = ServiceOptions(clusters=(CLUSTER,), autoscaler=AutoscalerOptions(max_parallelism=50))
+KEY, JOB_ID = JobKey("fake", "orders"), "a" * 32
+
+
+class Answering(FlinkClient):
+    """A client that knows two answers, and counts how often it is asked for the first."""
+
+    def __init__(self, started_with: Mapping[str, str], parameters: Mapping[str, str]) -> None:
+        """Answer with these."""
+        super().__init__(CLUSTER)
+        self.started_with = started_with
+        self.parameters = parameters
+        self.failure: HeadgateError | None = None
+        self.asked = 0
+
+    async def get(self, path: str, read: Callable[[Any], T]) -> T:
+        """Give an answer, or fail as told."""
+        if self.failure:
+            raise self.failure
+        if path.endswith("/jobmanager/config"):
+            self.asked += 1
+            return read([{"key": key, "value": value} for key, value in self.started_with.items()])
+        return read({"execution-config": {"user-config": self.parameters}})
+
+
+@dataclass
+class Cluster:
+    """A cluster whose jobs have wishes, and a clock to be set."""
+
+    client: Answering = field(
+        default_factory=lambda: Answering(
+            {"job.autoscaler.utilization.target": "0.5", "job.autoscaler.restart.time": "1 min"},
+            {"job.autoscaler.utilization.target": "0.8"},
+        )
+    )
+    now_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Know nothing yet."""
+        self.wishes = Wishes(self.client, partial(for_job, SERVICE), clock=lambda: self.now_s)
+
+
+async def test_a_jobs_parameters_are_stronger_than_what_its_jobmanager_was_started_with() -> None:
+    """And both are stronger than the service's options."""
+    options = (await Cluster().wishes.settings(KEY, JOB_ID)).options
+    assert (options.utilization_target, options.restart_time.seconds, options.max_parallelism) == (0.8, 60, 50)
+
+
+async def test_a_job_is_asked_once_and_then_every_few_minutes() -> None:
+    """Another job, or the same one submitted again, is asked at once."""
+    cluster = Cluster()
+    for _ in range(3):
+        await cluster.wishes.settings(KEY, JOB_ID)
+    assert cluster.client.asked == 1
+    await cluster.wishes.settings(KEY, "b" * 32)
+    assert cluster.client.asked == 2
+    cluster.now_s = 600
+    await cluster.wishes.settings(KEY, JOB_ID)
+    assert cluster.client.asked == 3
+
+
+async def test_a_job_that_is_over_is_not_asked() -> None:
+    """It is listed for an hour, and wants nothing any more."""
+    cluster = Cluster()
+    settings = await cluster.wishes.settings(KEY, JOB_ID, is_over=True)
+    assert (settings.options, cluster.client.asked) == (SERVICE.autoscaler, 0)
+
+
+async def test_until_its_wishes_are_known_a_job_is_only_advised() -> None:
+    """Its owner may have said that it must not be scaled; the failure is told."""
+    cluster = Cluster()
+    cluster.client.failure = UnreachableError("no answer")
+    settings = await cluster.wishes.settings(KEY, JOB_ID)
+    assert not settings.options.scaling_enabled
+    assert settings.told == ("the job's configuration is not known yet, so it is not scaled: no answer",)
+    cluster.client.failure = None
+    assert (await cluster.wishes.settings(KEY, JOB_ID)).options.scaling_enabled
+
+
+async def test_a_later_failure_leaves_what_is_known() -> None:
+    """An answer does not get worse by being old."""
+    cluster = Cluster()
+    known = await cluster.wishes.settings(KEY, JOB_ID)
+    cluster.now_s, cluster.client.failure = 600, UnreachableError("no answer")
+    assert await cluster.wishes.settings(KEY, JOB_ID) is known
+
+
+async def test_an_engine_without_such_an_answer_leaves_the_services_options() -> None:
+    """Not every version has it, and that is no fault."""
+    cluster = Cluster()
+    cluster.client.failure = NotFoundError("no such path")
+    settings = await cluster.wishes.settings(KEY, JOB_ID)
+    assert (settings.options, settings.told) == (SERVICE.autoscaler, ())
+
+
+async def test_a_job_that_is_no_longer_listed_is_forgotten() -> None:
+    """Ids are never used again."""
+    cluster = Cluster()
+    await cluster.wishes.settings(KEY, JOB_ID)
+    cluster.wishes.keep([])
+    await cluster.wishes.settings(KEY, JOB_ID)
+    assert cluster.client.asked == 2
+
+
+def test_a_job_without_parameters_has_none() -> None:
+    """Older versions write null."""
+    assert read_parameters({"execution-config": {"user-config": None}}) == {}
+    assert read_parameters({"jid": "a"}) == {}
+    assert read_parameters({"execution-config": {"user-config": {"a": 1}}}) == {"a": "1"}
+
+
+@pytest.fixture
+def fetcher(client: FlinkClient) -> FlinkJobListFetcher:
+    """Give a fetcher over the fake server."""
+    return FlinkJobListFetcher({"fake": client}, partial(for_job, SERVICE))
+
+
+async def test_faults_of_a_job_come_with_it(server: FakeFlink, fetcher: FlinkJobListFetcher) -> None:
+    """The job is listed although its configuration could not be read."""
+    server.plant(Fault(path=f"/jobs/{JOB_ID}/jobmanager/config", kind=FaultKind.GARBLE))
+    (job,) = (await fetcher.fetch()).jobs
+    assert not job.options.scaling_enabled
+    assert "so it is not scaled: cluster fake: GET" in job.faults[0]
+
+
+async def test_a_server_that_knows_no_such_path_brings_no_fault(fetcher: FlinkJobListFetcher) -> None:
+    """The service's options hold as they are."""
+    (job,) = (await fetcher.fetch()).jobs
+    assert (job.options, job.faults) == (SERVICE.autoscaler, ())
