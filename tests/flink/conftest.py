@@ -35,8 +35,11 @@ SHORT_WINDOWS: Mapping[str, object] = {
     "job.autoscaler.utilization.max": 0.78,
     "job.autoscaler.utilization.min": 0.62,
     "job.autoscaler.metrics.busy-time.aggregator": "AVG",
-    # Down in one step, not by at most 60 %.
+    # Down at once and in one step, not after an hour and by at most 60 %.
+    "job.autoscaler.scale-down.interval": "0 s",
     "job.autoscaler.scale-down.max-factor": 1,
+    # To the parallelism that arithmetic gives, not to the next divisor of the key groups.
+    "job.autoscaler.scaling.parallelism-alignment.mode": "OFF",
 }
 
 RunJob = Callable[[LoadJobSpec, int], str]

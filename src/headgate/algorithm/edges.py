@@ -20,7 +20,12 @@ def output_ratios(batch: Batch) -> Floats:
     """
     read = rate(batch.windows[Measure.NUM_RECORDS_IN])
     written = rate(batch.windows[Measure.NUM_RECORDS_OUT])
-    as_read = edge_rates(batch, read, written)
+    by_writers = edge_rates(batch, read, written)
+    as_read = np.where(
+        batch.tuning.rules[Deviation.SHARED_INPUTS][batch.upstream],
+        np.fmin(by_writers, shared_rates(batch, read, written)),
+        by_writers,
+    )
     as_sent = with_records_in_flight(batch, as_read, read, written)
     carried = np.where(batch.tuning.rules[Deviation.RECORDS_IN_FLIGHT][batch.upstream], as_sent, as_read)
     base = read[batch.upstream]
@@ -41,6 +46,24 @@ def edge_rates(batch: Batch, read: Floats, written: Floats) -> Floats:
     others_single = beside(batch, ~single_output(batch)) == 0
     known = others_single & ~np.isnan(rest)
     return np.where(alone, read[batch.downstream], np.where(known, rest, written[batch.upstream]))
+
+
+def shared_rates(batch: Batch, read: Floats, written: Floats) -> Floats:
+    """
+    Bound the records/s of each edge by what its downstream reads, where several of its inputs write elsewhere, too.
+
+    Flink counts a record once, to however many outputs it goes, so a side output of a few records seems to carry all
+    that its upstream writes (FLINK-39939). What is read is shared among such inputs in proportion to what they write;
+    infinite where nothing is to be shared.
+    """
+    elsewhere = ~single_output(batch)[batch.upstream]
+    sent = written[batch.upstream]
+    rest = read - _into(batch, np.where(elsewhere, 0.0, sent))
+    claimed = _into(batch, np.where(elsewhere, sent, 0.0))
+    several = _into(batch, elsewhere.astype(np.float64)) > 1
+    share = np.maximum(rest, 0) / claimed
+    applies = elsewhere & several[batch.downstream] & ~batch.broadcast
+    return np.where(applies, sent * share[batch.downstream], np.inf)
 
 
 def with_records_in_flight(batch: Batch, carried: Floats, read: Floats, written: Floats) -> Floats:

@@ -8,7 +8,7 @@ import stamina
 import typer
 
 from headgate import __version__
-from headgate.cli import advise, config, demo, explain, run
+from headgate.cli import advise, config, demo, explain, run, simulate
 
 app = typer.Typer(
     name="headgate",
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command("advise")(advise.advise)
 app.command("run")(run.run)
 app.command("explain")(explain.explain)
+app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -47,16 +47,18 @@ class Cycle:
     outbox: Outbox
     events: EventHandler
     decisions: DecisionSink
+    stopwatch: Callable[[], float] = time.monotonic
+    """Seconds on a clock that only goes on."""
     evaluation_limit: timedelta = timedelta(minutes=5)
     """How long a cycle waits for its evaluation; collecting goes on meanwhile."""
 
     async def run(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
         """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
-        began = time.monotonic()
+        began = self.stopwatch()
         self.outbox.keep_only(observations.keys())
         held = await self._open(observations)
         answers = await self._evaluate(_candidates(observations, held, now), now)
-        late = timedelta(seconds=time.monotonic() - began)
+        late = timedelta(seconds=self.stopwatch() - began)
         decisions = await asyncio.gather(
             *(
                 self._care_for(seen, held[key], answers.get(key), now, late)

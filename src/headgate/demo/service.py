@@ -35,8 +35,11 @@ def configuration(url: str, directory: Path, *, dry_run: bool) -> Mapping[str, o
         "utilization.max": UTILIZATION_MAX,
         "utilization.min": UTILIZATION_MIN,
         "metrics.busy-time.aggregator": "AVG",
-        # Down in one step, not by at most 60 %.
+        # Down at once and in one step, not after an hour and by at most 60 %.
+        "scale-down.interval": "0 s",
         "scale-down.max-factor": 1,
+        # To the parallelism that arithmetic gives, not to the next divisor of the key groups.
+        "scaling.parallelism-alignment.mode": "OFF",
     }
     return {
         "clusters": [{"name": "demo", "url": url}],

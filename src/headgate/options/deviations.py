@@ -94,3 +94,10 @@ class Deviation(StrEnum):
 
     The reference's standalone process sets it to 1, and so lets the engine start a job with far too little.
     """
+    SHARED_INPUTS = "shared-inputs"
+    """
+    Inputs that write elsewhere, too, share what their vertex reads.
+
+    The reference takes each of them to bring all that it writes, and so scales for a side output as for the main one
+    (FLINK-39939).
+    """

@@ -1,0 +1,105 @@
+"""What arrives at a source over time: constant, in steps, along a trace, as a wave, and with seeded noise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated
+
+from annotated_types import Ge
+
+from headgate.options.declaration import Options, option
+from headgate.options.units import PositiveDuration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadPoint(Options):
+    """The rate at an instant."""
+
+    at: timedelta = option("at")
+    """Since the beginning of the simulation."""
+
+    rate: Annotated[float, Ge(0)] = option("rate")
+    """Records/s."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load(Options):
+    """
+    Records/s over time: `rate`, or what `points` say; plus a wave, times noise, never below 0.
+
+    Raises:
+        ValueError: the points are not in order of time.
+    """
+
+    rate: Annotated[float, Ge(0)] = option("rate", 0.0)
+    """Records/s where there are no points, and before the first one."""
+
+    points: tuple[LoadPoint, ...] = option("points", ())
+    """Steps, or with `interpolate` the corners of ramps and traces; the last one holds for ever."""
+
+    interpolate: bool = option("interpolate", default=False)
+    """Whether the rate goes in straight lines from point to point instead of jumping."""
+
+    amplitude: float = option("amplitude", 0.0)
+    """Height of a sine wave that begins at 0 and rises."""
+
+    period: PositiveDuration = option("period", timedelta(hours=24))
+    """Length of the wave."""
+
+    noise: Annotated[float, Ge(0)] = option("noise", 0.0)
+    """Standard deviation of the rate as a share of it."""
+
+    noise_interval: PositiveDuration = option("noise-interval", timedelta(seconds=10))
+    """How long one draw of the noise holds."""
+
+    def __post_init__(self) -> None:
+        """Refuse points that are out of order."""
+        times = [point.at for point in self.points]
+        if any(later <= earlier for earlier, later in itertools.pairwise(times)):
+            message = "points must stand in order of their time, each time once"
+            raise ValueError(message)
+
+    def rate_per_s(self, at_s: float) -> float:
+        """Return the rate without its noise, so many seconds after the beginning."""
+        wave = self.amplitude * math.sin(2 * math.pi * at_s / self.period.total_seconds()) if self.amplitude else 0.0
+        return max(0.0, self._level(at_s) + wave)
+
+    def _level(self, at_s: float) -> float:
+        index = bisect_right(self.points, at_s, key=lambda point: point.at.total_seconds()) - 1
+        if index < 0:
+            return self.rate
+        here = self.points[index]
+        if not self.interpolate or index + 1 == len(self.points):
+            return here.rate
+        there = self.points[index + 1]
+        passed = (at_s - here.at.total_seconds()) / (there.at - here.at).total_seconds()
+        return here.rate + (there.rate - here.rate) * passed
+
+
+class Arrivals:
+    """A load as one seed makes it: the same at any instant however often and in whatever steps it is asked."""
+
+    def __init__(self, load: Load, seed: str) -> None:
+        """Draw nothing yet."""
+        self._load = load
+        self._seed = seed
+        self._interval_s = load.noise_interval.total_seconds()
+        self._drawn = -1
+        self._factor = 1.0
+
+    def rate_per_s(self, at_s: float) -> float:
+        """Return the rate at an instant."""
+        rate = self._load.rate_per_s(at_s)
+        return rate * self._noise(at_s) if self._load.noise else rate
+
+    def _noise(self, at_s: float) -> float:
+        number = int(at_s // self._interval_s)
+        if number != self._drawn:
+            chance = random.Random(f"{self._seed}/{number}")  # noqa: S311 - a draw that can be repeated, no secret
+            self._drawn, self._factor = number, max(0.0, chance.gauss(1.0, self._load.noise))
+        return self._factor

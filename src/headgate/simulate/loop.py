@@ -1,0 +1,80 @@
+"""Headgate's control loop in front of a simulated cluster, as `wiring` puts it together in front of real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from headgate.control.actuation import Actuator
+from headgate.control.cycle import Cycle
+from headgate.control.observation import Observer
+from headgate.control.outbox import Outbox
+from headgate.engines.simulated.cluster import SimulatedCluster
+from headgate.engines.simulated.collector import SimulatedMetricCollector
+from headgate.engines.simulated.jobs import SimulatedJobListFetcher
+from headgate.engines.simulated.realizer import SimulatedScalingRealizer
+from headgate.events.merging import MergingEventHandler
+from headgate.model.decision import Decision
+from headgate.model.events import Event
+from headgate.options.service import Mode
+from headgate.pipeline.in_process import InProcessEvaluator
+from headgate.ports import StateStore
+from headgate.simulate.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Takes decisions and events, and keeps them all."""
+
+    decisions: list[Decision]
+    events: list[Event]
+
+    def append_decisions(self, decisions: Sequence[Decision], /) -> None:
+        """Keep the decisions of one cycle."""
+        self.decisions.extend(decisions)
+
+    def handle(self, event: Event, /) -> None:
+        """Keep an event."""
+        self.events.append(event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlLoop:
+    """What observes and decides."""
+
+    observer: Observer
+    cycle: Cycle
+
+    async def decide(self, now: datetime) -> None:
+        """Run one cycle over what was observed last."""
+        await self.cycle.run(self.observer.latest, now)
+
+
+def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, store: StateStore) -> ControlLoop:
+    """Put Headgate together as the service does, but in front of a simulated cluster."""
+    events = MergingEventHandler(kept)
+    collector = SimulatedMetricCollector(cluster)
+    outbox = Outbox(store=store, events=events)
+    evaluator = InProcessEvaluator(collect_interval=scenario.collect_interval, keep=scenario.autoscaler.metrics_window)
+    return ControlLoop(
+        observer=Observer(
+            fetcher=SimulatedJobListFetcher(cluster, lambda _: scenario.autoscaler),
+            collector=collector,
+            sink=evaluator,
+            events=events,
+            time_limit=timedelta(minutes=1),
+        ),
+        cycle=Cycle(
+            mode=Mode.ACT,
+            evaluator=evaluator,
+            actuator=Actuator(
+                collector=collector, realizer=SimulatedScalingRealizer(cluster), outbox=outbox, events=events
+            ),
+            outbox=outbox,
+            events=events,
+            decisions=kept,
+            # Deciding takes no time in a simulation, however long it really takes.
+            stopwatch=lambda: 0.0,
+        ),
+    )
