@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from headgate.algorithm.history import aged
 from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.permission import permitted
 from headgate.algorithm.plan import planned
@@ -32,6 +33,7 @@ def decide(
     state: JobState = UNSEEN,
 ) -> Decision:
     """Decide for one job by its numbers and its past: the same arguments give the same decision, id included."""
+    state = aged(state, now, options)
     if isinstance(evaluated, NotReady):
         return not_ready(sample.job, evaluated, now)
     if pressure := memory_pressure(evaluated, options):

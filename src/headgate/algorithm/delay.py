@@ -58,7 +58,8 @@ def shrinking_late(interval: timedelta, now: datetime) -> Policy:
         wish, left = largest_wish(pending, now - interval)
         detail = f"the largest parallelism wished within {format_duration(interval)}"
         granted = replace(proposal, delayed=left, outside=wish.outside)
-        return granted.limited_to(wish.parallelism, Reason.SCALE_DOWN_DELAYED, detail)
+        # somebody may have shrunk it by hand since
+        return granted.limited_to(min(wish.parallelism, proposal.current), Reason.SCALE_DOWN_DELAYED, detail)
 
     return policy
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from headgate.algorithm.rules import Rules
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric
-from headgate.model.state import ScalingRecord
+from headgate.model.state import JobState, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
 
@@ -62,6 +62,12 @@ def growth_to(running: int | None, last: Scaling | None) -> Growth | None:
     if last is None or last.after != running or last.after <= last.before:
         return None
     return last.rate(ScalingMetric.TRUE_PROCESSING_RATE), last.rate(ScalingMetric.EXPECTED_PROCESSING_RATE)
+
+
+def aged(state: JobState, now: datetime, options: AutoscalerOptions) -> JobState:
+    """Give the state without what is too old to count, or too long ago."""
+    kept = trimmed(state.history, now, options)
+    return state if kept == state.history else replace(state, history=kept)
 
 
 def trimmed(history: History, now: datetime, options: AutoscalerOptions) -> tuple[ScalingRecord, ...]:

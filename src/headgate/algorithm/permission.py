@@ -7,16 +7,17 @@ Source: the order of checks of the reference autoscaler's `ScalingExecutor`.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from headgate.algorithm.history import History
 from headgate.algorithm.memory.tuning import Tuned, recommendation, tuned_memory
 from headgate.algorithm.periods import is_excluded
 from headgate.algorithm.resources import Rescale, quota_reached
-from headgate.algorithm.rules import rules_of
-from headgate.model.decision import Decision, Outcome
+from headgate.algorithm.rules import Rules, rules_of
+from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample
+from headgate.model.samples import EngineSettings, JobSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
 from headgate.options.units import format_duration
@@ -30,11 +31,16 @@ def permitted(
         return replace(decision, outcome=Outcome.KEEP, reason=Reason.NOT_WORTH_RESTART, message=why)
     if not options.scaling_enabled:
         return replace(decision, reason=Reason.ADVICE, message=f"{decision.message}; scaling.enabled is false")
-    period = is_excluded(options.excluded_periods, decision.at, options.excluded_periods_time_zone)
+    period = excluded_period(options, decision.at)
     if period is not None:
         message = f"{decision.message}; not now, by excluded.periods {period}"
         return replace(decision, reason=Reason.EXCLUDED_PERIOD, message=message)
     return _within_quota(decision, sample, evaluated, options)
+
+
+def excluded_period(options: AutoscalerOptions, at: datetime) -> str | None:
+    """Give the entry of `excluded.periods` that forbids scaling at an instant, if one does."""
+    return is_excluded(options.excluded_periods, at, options.excluded_periods_time_zone)
 
 
 def not_worth_restart(decision: Decision, options: AutoscalerOptions, history: History) -> str | None:
@@ -68,9 +74,15 @@ def _within_quota(
         decision = replace(decision, notices=(*decision.notices, recommendation(tuned, options)))
         if options.memory_tuning_enabled:
             decision = replace(decision, config=tuned.changes)
-            settings = replace(settings, task_manager_memory_bytes=tuned.total_bytes)
+            settings = replace(settings, task_manager_memory_bytes=_counted_memory(tuned, settings, rules))
     quota = quota_reached(rescale, settings, options, true_total=Deviation.TRUE_QUOTA in rules)
     if quota is None:
         return decision
+    notices = (*decision.notices, quota)
     kept = replace(decision, outcome=Outcome.KEEP, reason=Reason.RESOURCE_QUOTA, message=quota.message)
-    return replace(kept, notices=(*decision.notices, quota))
+    return replace(kept, notices=notices, config=ConfigChanges())
+
+
+def _counted_memory(tuned: Tuned, settings: EngineSettings, rules: Rules) -> int | None:
+    """Count what TaskManagers have now by the true total: an engine may not be able to change it in a running job."""
+    return settings.task_manager_memory_bytes if Deviation.TRUE_QUOTA in rules else tuned.total_bytes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from headgate.algorithm.rules import rules_of
 from headgate.model.decision import Proposal
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
-from headgate.model.topology import ShipStrategy, Topology
+from headgate.model.topology import ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
 
@@ -40,13 +41,17 @@ def with_equal_ends(topology: Topology, proposals: Plan, options: AutoscalerOpti
     """
     Give vertices that FORWARD edges tie together the largest parallelism wanted among them, as far as all can go there.
 
-    With an excluded vertex among them none is changed. Ends that already run apart are tied no longer.
+    With an excluded vertex among them none is changed. Ends that already run apart are tied no longer. A vertex that is
+    moved against its own wish, or without one, is no cause for the rescale.
     """
     wanted = {proposal.vertex: proposal.wanted for proposal in proposals}
     common: dict[VertexId, int] = {}
     for tied in groups(topology):
-        most = min(_most(topology, vertex, options) for vertex in tied)
-        common |= dict.fromkeys(tied, min(max(wanted[vertex] for vertex in tied), most))
+        running = topology.by_id[tied[0]].parallelism
+        is_held = any(_is_held(topology.by_id[vertex], options) for vertex in tied)
+        most = min(_most(topology.by_id[vertex]) for vertex in tied)
+        target = running if is_held else min(max(wanted[vertex] for vertex in tied), most)
+        common |= dict.fromkeys(tied, target)
     return tuple(_at_common(proposal, common) for proposal in proposals)
 
 
@@ -64,13 +69,16 @@ def groups(topology: Topology) -> Iterator[Sequence[VertexId]]:
     return (tied for tied in members.values() if len(tied) > 1)
 
 
-def _most(topology: Topology, vertex: VertexId, options: AutoscalerOptions) -> int:
-    known = topology.by_id[vertex]
-    if known.finished or vertex in options.vertex_exclude_ids:
-        return known.parallelism
-    return min(known.max_parallelism, known.partitions or known.max_parallelism)
+def _is_held(vertex: Vertex, options: AutoscalerOptions) -> bool:
+    return vertex.finished or vertex.id in options.vertex_exclude_ids
+
+
+def _most(vertex: Vertex) -> int:
+    return min(vertex.max_parallelism, vertex.partitions or vertex.max_parallelism)
 
 
 def _at_common(proposal: Proposal, common: Mapping[VertexId, int]) -> Proposal:
     wanted = common.get(proposal.vertex, proposal.wanted)
-    return proposal.limited_to(wanted, Reason.FORWARD, "a FORWARD edge ties it to another vertex")
+    is_own = (wanted > proposal.current) == (proposal.wanted > proposal.current)
+    tied = proposal.limited_to(wanted, Reason.FORWARD, "a FORWARD edge ties it to another vertex")
+    return replace(tied, outside=tied.outside and is_own)

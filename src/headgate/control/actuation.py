@@ -9,7 +9,7 @@ from headgate.control import reports
 from headgate.control.intents import accepted, open_intent, refused
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import without_change
-from headgate.errors import NotFoundError, PermanentError, RefusedError, TransientError
+from headgate.errors import HeadgateError, NotFoundError, PermanentError, TransientError
 from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
@@ -47,9 +47,9 @@ class Actuator:
         moved = difference(sample.topology, await self.collector.query_topology(ctx))
         if moved:
             return without_change(decision, Reason.TOPOLOGY_CHANGED, f"not done: {moved} since it was decided")
-        await self._configure(ctx, decision)
         state = open_intent(held.state, decision, sample, ctx.options, late=late)
         held = await self.outbox.save(ctx.key, held, state)
+        await self._configure(ctx, decision)
         held = await self.request(ctx, held, decision.at)
         return _as_answered(decision, held.state)
 
@@ -59,7 +59,7 @@ class Actuator:
             return
         try:
             await self.realizer.realize_config_overrides(ctx, decision.config)
-        except RefusedError as error:
+        except HeadgateError as error:
             self.events.handle(reports.job_error(ctx.key, error, decision.at, ctx.options.scaling_event_interval))
 
     async def request(self, ctx: JobContext, held: VersionedState, now: datetime) -> VersionedState:

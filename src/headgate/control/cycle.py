@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headgate.algorithm.decide import decide, not_ready
+from headgate.algorithm.permission import excluded_period
 from headgate.control import reports
 from headgate.control.actuation import Actuator
 from headgate.control.intents import rejection_of, settle
@@ -25,7 +26,7 @@ from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
-from headgate.model.state import VersionedState
+from headgate.model.state import JobState, VersionedState
 from headgate.options.service import Mode
 from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator, JobContext
 
@@ -111,7 +112,7 @@ class Cycle:
         held, obstacle = await self._settle(seen, sample, held, now)
         if obstacle:
             return not_ready(ctx.key, obstacle, now)
-        decision = decide(sample, answer, ctx.options, now, held.state)
+        decision = decide(sample, answer, ctx.options, now, _of_this_job(held.state, seen))
         held = await self._remember(ctx, held, decision)
         if decision.outcome is not Outcome.RESCALE:
             return decision
@@ -128,7 +129,8 @@ class Cycle:
     ) -> tuple[VersionedState, NotReady | None]:
         """Carry an open intent one step further, and name what stands in the way of a new decision."""
         ctx = seen.ctx
-        settlement = settle(sample, held.state, ctx.options, now, may_act=self._may_act(ctx), problem=seen.problem)
+        may_act = self._may_act(ctx) and excluded_period(ctx.options, now) is None
+        settlement = settle(sample, held.state, ctx.options, now, may_act=may_act, problem=seen.problem)
         held = await self.outbox.save(ctx.key, held, settlement.state)
         if seen.problem is not None:
             return held, seen.problem
@@ -172,6 +174,14 @@ def _candidates(
     opened = ((seen, held[key]) for key, seen in observations.items())
     known = ((seen, one.state) for seen, one in opened if isinstance(one, VersionedState))
     return [one for seen, state in known if (one := candidate(seen, state, now))]
+
+
+def _of_this_job(state: JobState, seen: Observation) -> JobState:
+    """Leave out the wishes of a job that another one has taken the name of."""
+    since = seen.since
+    if since is None:
+        return state
+    return replace(state, delayed={v: wishes for v, wishes in state.delayed.items() if wishes.first_at >= since})
 
 
 def _opened(held: Held) -> VersionedState:

@@ -87,9 +87,12 @@ def metrics_at(decision: Decision) -> Mapping[VertexId, Mapping[ScalingMetric, f
     metrics = {vertex: dict(known[vertex].metrics) for vertex in decision.changes if vertex in known}
     for vertex, of_vertex in metrics.items():
         change = decision.changes[vertex]
-        if ScalingMetric.TRUE_PROCESSING_RATE in of_vertex:
-            of_each = of_vertex[ScalingMetric.TRUE_PROCESSING_RATE] / change.current
-            of_vertex[ScalingMetric.EXPECTED_PROCESSING_RATE] = of_each * change.wanted
+        rate = of_vertex.get(ScalingMetric.TRUE_PROCESSING_RATE)
+        if change.wanted > change.current and change.expected_rate is not None:
+            of_vertex[ScalingMetric.EXPECTED_PROCESSING_RATE] = change.expected_rate
+        elif rate is not None:
+            # A wish to shrink is granted late, and then not as it was when the expectation was made.
+            of_vertex[ScalingMetric.EXPECTED_PROCESSING_RATE] = rate / change.current * change.wanted
     return metrics
 
 

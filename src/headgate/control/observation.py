@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headgate.algorithm.history import growths, restart_time
+from headgate.algorithm.history import aged, growths, restart_time
 from headgate.control import reports
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
@@ -151,6 +151,7 @@ def candidate(seen: Observation, state: JobState, now: datetime) -> Candidate | 
     sample, options = seen.sample, seen.ctx.options
     if sample is None or seen.problem is not None or not options.enabled:
         return None
+    state = aged(state, now, options)
     restart = restart_time(options, state.history)
     options = options if restart == options.restart_time else replace(options, restart_time=restart)
     stable = sample.running_since + options.stabilization_interval

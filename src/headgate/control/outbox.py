@@ -29,7 +29,8 @@ class Outbox:
     async def open(self, job: JobKey) -> VersionedState:
         """Give the job's state, loaded when it is not known, and hand out what was left undelivered."""
         held = self._known.get(job)
-        if held is None:
+        # Whatever is about to be asked of the engine may have been settled by another process.
+        if held is None or held.state.intent is not None:
             held = self._known[job] = await asyncio.to_thread(self.store.load, job)
         return await self._deliver(job, held) if held.state.outbox else held
 

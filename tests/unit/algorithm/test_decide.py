@@ -8,13 +8,17 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from headgate.algorithm.decide import decide, decision_id, propose
+from headgate.algorithm.decide import decide, decision_id
+from headgate.algorithm.propose import propose
 from headgate.model.decision import Outcome
+from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.metrics import NotReady, VertexMetrics
+from headgate.model.metrics import JobMetric, JobValue, NotReady, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
-from headgate.model.topology import Topology
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.model.state import JobState, ScalingRecord
+from headgate.model.topology import ShipStrategy, Topology
+from headgate.options.autoscaler import AutoscalerOptions, LegacyAdjustMode
+from headgate.options.deviations import Parity
 from headgate.testing.builders import ORDERS, START, chain, evaluated, sample
 
 PLAIN = AutoscalerOptions(alignment_mode="OFF", scale_down_interval=timedelta())
@@ -115,13 +119,88 @@ def test_finished_and_excluded_vertices_never_change(change: str) -> None:
     assert decision.proposals[1].steps[-1].reason is Reason.EXCLUDED
 
 
-def test_nothing_shrinks_in_a_backlog() -> None:
-    """Another vertex's growth does not take this one's subtasks away."""
+@pytest.mark.parametrize(("parity", "wanted"), [(Parity.CURRENT, [4, 8]), (Parity.REFERENCE, [2, 8])])
+def test_nothing_shrinks_in_a_backlog(parity: Parity, wanted: list[int]) -> None:
+    """Another vertex's growth does not take this one's subtasks away, as it does in the reference."""
     topology = chain({"in": 4, "agg": 4})
+    options = replace(PLAIN, parity=parity)
 
-    proposals = propose(topology, evaluated(topology, {"in": 0.5, "agg": 2.0}, backlog=True), PLAIN, START)
+    proposals = propose(topology, evaluated(topology, {"in": 0.5, "agg": 2.0}, backlog=True), options, START)
 
-    assert [proposal.wanted for proposal in proposals] == [4, 8]
+    assert [proposal.wanted for proposal in proposals] == wanted
+
+
+def test_one_step_within_the_band_is_not_made_because_another_vertex_changes() -> None:
+    """The reference makes it: one vertex outside its band moves all that differ at all."""
+    topology = chain({"in": 10, "agg": 10})
+    metrics = evaluated(topology, {"in": 1.1, "agg": 2.0})
+    calm = replace(metrics.vertices[VertexId("in")], outside=False)
+    known = replace(metrics, vertices={**metrics.vertices, VertexId("in"): calm})
+
+    assert decide(sample(topology), known, PLAIN, START).targets == {"in": 10, "agg": 20}
+    theirs = replace(PLAIN, parity=Parity.REFERENCE)
+    assert decide(sample(topology), known, theirs, START).targets == {"in": 11, "agg": 20}
+
+
+def test_memory_pressure_keeps_everything() -> None:
+    """What a starving job measures says nothing; even the wishes to shrink stay as they are."""
+    topology = chain({"in": 2, "agg": 1})
+    job = {JobMetric.GC_PRESSURE: JobValue(current=0.9)}
+    metrics = replace(evaluated(topology, {"agg": 4.0}), job=job)
+
+    decision = decide(sample(topology), metrics, replace(PLAIN, gc_pressure_threshold=0.5), START)
+
+    assert (decision.outcome, decision.reason) == (Outcome.KEEP, Reason.MEMORY_PRESSURE)
+    assert [notice.reason for notice in decision.notices] == [EventReason.MEMORY_PRESSURE]
+    assert (decision.proposals, decision.delayed) == ((), None)
+    assert decide(sample(topology), metrics, PLAIN, START).outcome is Outcome.RESCALE
+
+
+def test_a_wish_to_shrink_is_handed_on_although_nothing_changes() -> None:
+    """The decision of this cycle carries what the next ones have to know; a vertex that grows has no wish."""
+    topology = chain({"in": 10, "agg": 10})
+    options = replace(PLAIN, scale_down_interval=timedelta(hours=1))
+
+    decision = decide(sample(topology), evaluated(topology, {"in": 0.5}), options, START)
+
+    assert decision.reason is Reason.BALANCED
+    assert decision.delayed is not None
+    assert [(vertex, pending.first_at) for vertex, pending in decision.delayed.items()] == [("in", START)]
+
+
+def test_what_a_policy_noticed_stands_in_the_decision() -> None:
+    """Alignment of the older kind stops the source, and the decision tells so although nothing changes."""
+    topology = _altered(chain({"in": 4}), "in", partitions=7)
+    options = AutoscalerOptions(legacy_adjust_mode=LegacyAdjustMode.EVENLY_SPREAD, max_parallelism=5)
+
+    decision = decide(sample(topology), evaluated(topology, {"in": 2.0}), options, START)
+
+    assert decision.outcome is Outcome.KEEP
+    assert [notice.reason for notice in decision.notices] == [EventReason.SCALING_LIMITED]
+
+
+def test_the_past_of_a_vertex_is_its_own() -> None:
+    """`in` grew in vain and grows no more; `agg`, of which nothing is known, does."""
+    topology = chain({"in": 4, "agg": 4})
+    grew = ScalingRecord(
+        decision_id="d",
+        at=START,
+        before={VertexId("in"): 2},
+        after={VertexId("in"): 4},
+        metrics={
+            VertexId("in"): {
+                ScalingMetric.TRUE_PROCESSING_RATE: 400.0,
+                ScalingMetric.EXPECTED_PROCESSING_RATE: 800.0,
+            }
+        },
+    )
+    options = replace(PLAIN, effectiveness_detection_enabled=True)
+
+    decision = decide(
+        sample(topology), evaluated(topology, {"in": 2.0, "agg": 2.0}), options, START, JobState(history=(grew,))
+    )
+
+    assert decision.targets == {"in": 4, "agg": 8}
 
 
 def test_partitions_hold_whatever_the_user_allows() -> None:
@@ -176,3 +255,36 @@ def test_the_id_is_that_of_the_decision() -> None:
     assert decision_id(JobKey("prod", "other"), START, targets) != known
     assert decision_id(ORDERS, START + timedelta(seconds=1), targets) != known
     assert decision_id(ORDERS, START, {**targets, VertexId("b"): 3}) != known
+
+
+AGG = VertexId("agg")
+
+
+def _grew_in_vain() -> ScalingRecord:
+    metrics = {ScalingMetric.TRUE_PROCESSING_RATE: 400.0, ScalingMetric.EXPECTED_PROCESSING_RATE: 800.0}
+    return ScalingRecord(decision_id="d", at=START, before={AGG: 2}, after={AGG: 4}, metrics={AGG: metrics})
+
+
+def test_a_growth_that_is_too_old_stops_nothing() -> None:
+    """After history.max.age (24 h) the vertex may try again, as in the reference."""
+    topology = chain({"agg": 4})
+    options = AutoscalerOptions(alignment_mode="OFF", effectiveness_detection_enabled=True)
+    state = JobState(history=(_grew_in_vain(),))
+
+    decision = decide(sample(topology), evaluated(topology, {"agg": 2.0}), options, START + timedelta(days=30), state)
+
+    assert decision.outcome is Outcome.RESCALE
+
+
+def test_no_growth_is_caused_by_a_vertex_that_is_too_large() -> None:
+    """The source is within its band (no cause), the map wants to shrink and must not: nothing is to be changed."""
+    graph = chain({"source": 4, "map": 4})
+    graph = replace(graph, edges=tuple(replace(edge, ship_strategy=ShipStrategy.FORWARD) for edge in graph.edges))
+    options = AutoscalerOptions(alignment_mode="OFF", scale_down_interval=timedelta())
+    metrics = evaluated(graph, {"source": 1.5, "map": 0.5})
+    source = replace(metrics.vertices[VertexId("source")], outside=False)
+    metrics = replace(metrics, vertices={**metrics.vertices, VertexId("source"): source})
+
+    decision = decide(sample(graph), metrics, options, START)
+
+    assert decision.outcome is Outcome.KEEP, decision.message

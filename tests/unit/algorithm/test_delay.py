@@ -125,3 +125,11 @@ def test_wishes_of_the_state_are_continued() -> None:
 
 def _wish(seconds: float, parallelism: int) -> Wish:
     return Wish(at=at(seconds), parallelism=parallelism, outside=True)
+
+
+def test_a_wish_to_shrink_never_grows_a_vertex() -> None:
+    """The granted wish is bounded by the running parallelism."""
+    pending = DelayedScaleDown(first_at=at(0), wishes=(Wish(at=at(1_800), parallelism=8, outside=True),))
+    proposal = Proposal(vertex=V, name="v", current=4, wanted=2, outside=True, delayed=pending)
+
+    assert shrinking_late(timedelta(hours=1), at(3_600))(proposal).wanted <= 4

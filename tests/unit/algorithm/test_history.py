@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from headgate.algorithm.history import restart_time, scalings_of, trimmed, with_restart
+from headgate.algorithm.history import growths, restart_time, scalings_of, trimmed, with_restart
 from headgate.algorithm.rules import HEADGATE, PARITY
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric
@@ -30,6 +31,17 @@ def _record(seconds: float, after: Mapping[VertexId, int], restart_s: float | No
         restart=None if restart_s is None else timedelta(seconds=restart_s),
         metrics={vertex: {ScalingMetric.TRUE_PROCESSING_RATE: seconds} for vertex in after},
     )
+
+
+def test_a_growth_counts_while_the_vertex_runs_at_it() -> None:
+    """`a` grew to what it runs at; `b` grew as well, but was changed by hand since, or has shrunk later."""
+    rates = {ScalingMetric.TRUE_PROCESSING_RATE: 100.0, ScalingMetric.EXPECTED_PROCESSING_RATE: 200.0}
+    grew = replace(_record(0, {A: 2, B: 4}), metrics={A: rates, B: rates})
+    shrank = replace(_record(10, {B: 2}), before={B: 4})
+
+    assert growths([grew], {A: 2, B: 3}) == {A: (100.0, 200.0)}
+    assert growths([grew, shrank], {A: 2, B: 2}) == {A: (100.0, 200.0)}
+    assert growths([], {A: 2}) == {}
 
 
 def test_each_vertex_has_a_history_of_its_own() -> None:
@@ -68,8 +80,7 @@ def test_a_rate_that_is_not_known_is_no_number() -> None:
     """It compares false with everything, so nothing is concluded from it."""
     (entry,) = scalings_of(A, [replace(_record(0, {A: 2}), metrics={})])
 
-    rate = entry.rate(ScalingMetric.TRUE_PROCESSING_RATE)
-    assert rate != rate
+    assert math.isnan(entry.rate(ScalingMetric.TRUE_PROCESSING_RATE))
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,11 @@ from headgate.algorithm.policies import (
     Policy,
     at_least,
     at_most,
+    expecting,
+    growing_within,
     held,
     not_shrinking_in_backlog,
+    not_shrinking_while_busy,
     scaled,
     step_down_within,
     step_up_within,
@@ -21,8 +24,9 @@ from headgate.algorithm.policies import (
 )
 from headgate.model.decision import Proposal
 from headgate.model.identity import VertexId
-from headgate.model.metrics import VertexMetrics
+from headgate.model.metrics import ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
+from headgate.options.autoscaler import AutoscalerOptions
 
 
 def _proposal(current: int, wanted: int) -> Proposal:
@@ -108,3 +112,54 @@ def test_an_unknown_factor_moves_nothing() -> None:
 def test_parallelism_is_scaled_upwards(parallelism: int, factor: float, product: int) -> None:
     """Rounded up, within 32 bits."""
     assert scaled(parallelism, factor) == product
+
+
+def test_as_much_is_expected_of_each_subtask_as_now() -> None:
+    """Ten subtasks that do 500/s let 32 expect 1600/s, and four 200/s."""
+    metrics = VertexMetrics(
+        metrics={ScalingMetric.TRUE_PROCESSING_RATE: 500.0}, needed_capacity=1.0, factor=1.0, outside=True
+    )
+
+    assert expecting(metrics)(_proposal(10, 32)).expected_rate == 1600.0
+    assert expecting(metrics)(_proposal(10, 4)).expected_rate == 200.0
+
+
+@pytest.mark.parametrize(("rates", "wanted"), [({ScalingMetric.TRUE_PROCESSING_RATE: 500.0}, 10), ({}, 32)])
+def test_nothing_is_expected_of_no_change_or_no_rate(rates: dict[ScalingMetric, float], wanted: int) -> None:
+    """Who stays has nothing to gain, and what is not known is not foretold."""
+    metrics = VertexMetrics(metrics=rates, needed_capacity=1.0, factor=1.0, outside=True)
+
+    assert expecting(metrics)(_proposal(10, wanted)).expected_rate is None
+
+
+@pytest.mark.parametrize(("load", "wanted"), [(1.0, 10), (0.71, 10), (0.7, 5), (0.1, 5)])
+def test_a_busy_vertex_does_not_shrink(load: float, wanted: int) -> None:
+    """
+    Above its target of 0.7 a vertex keeps its subtasks, whatever is computed to come to it.
+
+    The reference shrinks a vertex that is always busy when a wrong output ratio makes its target small (FLINK-38538).
+    """
+    rates = {ScalingMetric.LOAD: load}
+    metrics = VertexMetrics(metrics=rates, needed_capacity=1.0, factor=0.5, outside=True)
+
+    assert not_shrinking_while_busy(metrics, AutoscalerOptions(), hold=True)(_proposal(10, 5)).wanted == wanted
+    assert not_shrinking_while_busy(metrics, AutoscalerOptions(), hold=False)(_proposal(10, 5)).wanted == 5
+
+
+def test_a_busy_vertex_may_grow() -> None:
+    """Only shrinking is stopped, and an unknown load stops nothing."""
+    busy = VertexMetrics(metrics={ScalingMetric.LOAD: 1.0}, needed_capacity=1.0, factor=2.0, outside=True)
+    unknown = VertexMetrics(metrics={}, needed_capacity=1.0, factor=0.5, outside=True)
+
+    assert not_shrinking_while_busy(busy, AutoscalerOptions(), hold=True)(_proposal(10, 20)).wanted == 20
+    assert not_shrinking_while_busy(unknown, AutoscalerOptions(), hold=True)(_proposal(10, 5)).wanted == 5
+
+
+@pytest.mark.parametrize("reason", [Reason.SKEW, Reason.SATURATED, Reason.DOWNSTREAM_LIMIT])
+def test_growth_that_cannot_help_is_cut(reason: Reason) -> None:
+    """To the factor that can, rounded up; shrinking is none of its business."""
+    cut = growing_within(1.25, reason)
+
+    assert cut(_proposal(10, 30)).wanted == 13
+    assert cut(_proposal(10, 30)).steps[-1].reason is reason
+    assert cut(_proposal(10, 5)).wanted == 5

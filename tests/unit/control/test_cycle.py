@@ -6,11 +6,13 @@ from dataclasses import replace
 
 from headgate.errors import ConflictError, RefusedError, UnreachableError
 from headgate.model.decision import Outcome
-from headgate.model.events import EventReason
+from headgate.model.events import EventReason, EventType
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings, JobStatus
+from headgate.model.state import VersionedState
 from headgate.options.service import Mode
+from headgate.stores.memory import MemoryStateStore
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
 
@@ -123,6 +125,27 @@ async def test_a_target_that_is_never_reached_is_asked_for_once_more_and_then_gi
     world.factors = {"agg": 8.0}
     assert (await world.tick(2_020))["orders"].outcome is Outcome.RESCALE
     assert len(world.engine.requests) == 3
+
+
+async def test_overrides_that_take_no_effect_are_detected_and_said(world: Scenario) -> None:
+    """
+    An engine that accepts and does nothing is asked twice in 25 minutes, then left in peace until that expires.
+
+    The reference reports the same rescale in every cycle, and counts it as one each time (FLINK-38770).
+    """
+    world.engine.obeys = False
+
+    for seconds in range(0, 1_500, 60):
+        await world.tick(seconds)
+
+    assert world.engine.requests == [{"agg": 4}, {"agg": 4}]
+    assert world.events.reasons.count(EventReason.SCALING_REPORT) == 1
+    late, given_up = (event for event in world.events.told if event.reason is EventReason.RESCALE_NOT_REACHED)
+    assert (late.type, given_up.type) == (EventType.WARNING, EventType.WARNING)
+    assert "runs at agg 1 of 4; tried again until" in late.message
+    assert "runs at agg 1 of 4; the same is not asked for again before" in given_up.message
+    state = world.store.load(ORDERS).state
+    assert [(record.after, record.reached_at) for record in state.history] == [({"agg": 4}, None)]
 
 
 async def test_a_job_that_does_not_come_back_from_its_rescale_is_told_of(world: Scenario) -> None:
@@ -292,3 +315,33 @@ async def test_every_job_leaves_an_outcome(world: Scenario) -> None:
     await world.tick(5)
 
     assert [decision.job for decision in world.log.decisions] == [ORDERS, ORDERS]
+
+
+async def test_a_state_that_cannot_be_had_is_that_jobs_event(world: Scenario) -> None:
+    """A job is not evaluated without its past, and nothing is asked of its engine; the other job goes on."""
+    ill = JobKey("prod", "ill")
+    world.engine.add(context(ill), sample(chain({"source": 1, "agg": 1}), job=ill))
+    world.store = _StoreWithout(ill)
+
+    decisions = await world.tick(0)
+
+    assert (decisions["ill"].reason, decisions["orders"].reason) == (Reason.CYCLE_FAILED, Reason.RESCALED)
+    errors = [event for event in world.events.told if event.reason is EventReason.AUTOSCALER_ERROR]
+    assert [event.subject for event in errors] == [ill]
+    assert world.engine.requests == [{"agg": 4}]
+
+
+class _StoreWithout(MemoryStateStore):
+    """Cannot give the state of one job."""
+
+    def __init__(self, job: JobKey) -> None:
+        """Fail for `job`."""
+        super().__init__()
+        self._job = job
+
+    def load(self, job: JobKey, /) -> VersionedState:
+        """Load, or fail."""
+        if job == self._job:
+            message = "the database is away"
+            raise UnreachableError(message)
+        return super().load(job)

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
-from headgate.control.intents import open_intent, time_to_reach
+from headgate.control.intents import accepted, metrics_at, open_intent, settle, time_to_reach
 from headgate.control.runner import tick_of, until_next
-from headgate.model.decision import Decision, Outcome
+from headgate.model.decision import Decision, Outcome, Proposal
+from headgate.model.identity import VertexId
+from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings
-from headgate.model.state import JobState
+from headgate.model.state import DelayedScaleDown, JobState, Wish
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.testing.builders import ORDERS, at, chain, sample
+from headgate.options.deviations import Parity
+from headgate.testing.builders import ORDERS, at, chain, evaluated, sample
+
+AGG = VertexId("agg")
+OPTIONS = AutoscalerOptions()
+
+
+def _decision(wanted: int = 4, expected_rate: float | None = None) -> Decision:
+    """Decide that of source (1) -> agg (1), which does 100/s, agg is to change."""
+    agg = Proposal(vertex=AGG, name="agg", current=1, wanted=wanted, outside=True, expected_rate=expected_rate)
+    source = Proposal(vertex=VertexId("source"), name="source", current=1, wanted=1)
+    return Decision(
+        id="d1",
+        job=ORDERS,
+        at=at(0),
+        outcome=Outcome.RESCALE,
+        reason=Reason.RESCALED,
+        message="",
+        proposals=(source, agg),
+        fingerprint=chain({"source": 1, "agg": 1}).fingerprint,
+        evaluated=evaluated(chain({"source": 1, "agg": 1}), {"agg": 4.0}),
+        acts=True,
+    )
+
+
+def _opened(state: JobState | None = None) -> JobState:
+    running = sample(chain({"source": 1, "agg": 1}))
+    return open_intent(state or JobState(), _decision(), running, OPTIONS, late=timedelta())
 
 
 def test_the_limit_follows_from_the_clusters_own_settings() -> None:
@@ -49,3 +79,61 @@ def test_ticks_have_the_same_names_in_every_process() -> None:
     assert tick_of(at(12.5), interval) == at(10)
     assert until_next(at(12.5), interval) == timedelta(seconds=7.5)
     assert until_next(at(10), interval) == interval
+
+
+def test_the_history_knows_what_the_changing_vertices_did() -> None:
+    """With it a later cycle judges what the growth has brought; the vertex that stays is not in it."""
+    metrics = metrics_at(_decision())
+
+    assert list(metrics) == [AGG]
+    assert metrics[AGG][ScalingMetric.TRUE_PROCESSING_RATE] == 100.0
+    assert metrics[AGG][ScalingMetric.EXPECTED_PROCESSING_RATE] == 400.0
+
+
+def test_the_expected_rate_is_that_of_what_is_really_made() -> None:
+    """The policies foretold 800/s for a wish of eight; four were granted. The reference keeps the 800."""
+    metrics = metrics_at(_decision(wanted=4, expected_rate=800.0))
+
+    assert metrics[AGG][ScalingMetric.EXPECTED_PROCESSING_RATE] == 400.0
+
+
+def test_an_accepted_change_is_history_and_begins_all_delays_anew() -> None:
+    """Also those of vertices that do not change: what they wished, they wished of another job."""
+    pending = DelayedScaleDown(first_at=at(-60), wishes=(Wish(at=at(-60), parallelism=1, outside=True),))
+    opened = _opened(JobState(delayed={VertexId("source"): pending}))
+    assert opened.delayed
+
+    state = accepted(opened, at(1), OPTIONS)
+
+    assert state.delayed == {}
+    assert [(record.at, record.after) for record in state.history] == [(at(0), {AGG: 4})]
+    assert state.history[0].metrics == metrics_at(_decision())
+
+
+def test_a_change_accepted_twice_is_one_rescale() -> None:
+    """A request that is repeated after its deadline is not counted again."""
+    state = accepted(_opened(), at(1), OPTIONS)
+    assert state.intent is not None
+    repeated = replace(state, intent=replace(state.intent, realized_at=None))
+
+    assert len(accepted(repeated, at(900), OPTIONS).history) == 1
+
+
+def test_a_reached_change_knows_how_long_it_took() -> None:
+    """From the decision until the job was running again, whenever it was looked at."""
+    seen = sample(chain({"source": 1, "agg": 4}), running_since=at(25))
+
+    state = settle(seen, accepted(_opened(), at(1), OPTIONS), OPTIONS, at(40), may_act=True).state
+
+    assert state.intent is None
+    assert (state.history[0].restart, state.history[0].reached_at) == (timedelta(seconds=25), at(40))
+
+
+def test_a_change_in_place_took_until_it_was_seen() -> None:
+    """The job has been running since long before; the reference records a negative duration."""
+    seen = sample(chain({"source": 1, "agg": 4}), running_since=at(-500))
+    state = accepted(_opened(), at(1), OPTIONS)
+    theirs = AutoscalerOptions(parity=Parity.REFERENCE)
+
+    assert settle(seen, state, OPTIONS, at(40), may_act=True).state.history[0].restart == timedelta(seconds=40)
+    assert settle(seen, state, theirs, at(40), may_act=True).state.history[0].restart == timedelta(seconds=-500)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
-from headgate.control.observation import candidate
+import pytest
+
+from headgate.control.observation import Observation, candidate
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.events import EventReason
-from headgate.model.identity import JobKey
+from headgate.model.identity import JobKey, VertexId
+from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobStatus
-from headgate.model.state import UNSEEN
+from headgate.model.state import UNSEEN, JobState, ScalingRecord
+from headgate.options.autoscaler import AutoscalerOptions
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
 
@@ -122,3 +127,56 @@ async def test_a_resubmitted_job_does_not_inherit_the_old_sample(world: Scenario
     await world.observer.observe(at(1))
 
     assert world.observer.latest[ORDERS].sample is None
+
+
+@pytest.mark.parametrize(("tracking", "restart_s"), [(True, 42), (False, 300)])
+def test_a_job_is_evaluated_with_the_restart_it_is_known_to_take(*, tracking: bool, restart_s: int) -> None:
+    """The longest that was measured stands in for the option where tracking is on; all else stays."""
+    options = AutoscalerOptions(restart_time_tracking_enabled=tracking)
+    seen = Observation(ctx=context(options=options), sample=sample(chain({"source": 1})))
+    records = (
+        ScalingRecord(decision_id=f"d{took}", at=at(0), before={}, after={}, restart=timedelta(seconds=took))
+        for took in (10, 42)
+    )
+
+    known = candidate(seen, JobState(history=tuple(records)), at(1_000))
+
+    assert known is not None
+    assert known.options == replace(options, restart_time=timedelta(seconds=restart_s))
+
+
+V = VertexId("v")
+GROWN_IN_VAIN = ScalingRecord(
+    decision_id="d",
+    at=at(0),
+    before={V: 2},
+    after={V: 4},
+    metrics={V: {ScalingMetric.TRUE_PROCESSING_RATE: 400.0, ScalingMetric.EXPECTED_PROCESSING_RATE: 800.0}},
+)
+
+
+def test_an_old_restart_is_not_reckoned_with() -> None:
+    """Of two measured restarts the older one is past history.max.age: only the newest always stays."""
+    history = (
+        ScalingRecord(decision_id="d1", at=at(0), before={V: 1}, after={V: 2}, restart=timedelta(seconds=800)),
+        ScalingRecord(decision_id="d2", at=at(10), before={V: 2}, after={V: 3}, restart=timedelta(seconds=20)),
+    )
+    options = AutoscalerOptions(restart_time_tracking_enabled=True)
+    now = at(30 * 24 * 3_600)
+    seen = Observation(ctx=context(options=options), sample=sample(chain({"v": 3}), tick=now))
+
+    known = candidate(seen, JobState(history=history), now)
+
+    assert known is not None
+    assert known.options.restart_time == timedelta(seconds=20)
+
+
+def test_a_sink_is_not_called_saturated_for_ever() -> None:
+    """A growth that is older than history.max.age says nothing of today, though no rescale has come since."""
+    now = at(30 * 24 * 3_600)
+    seen = Observation(ctx=context(), sample=sample(chain({"v": 4}), tick=now))
+
+    known = candidate(seen, JobState(history=(GROWN_IN_VAIN,)), now)
+
+    assert known is not None
+    assert known.growths == {}
