@@ -177,13 +177,14 @@ def held(*, hold: bool, why: str) -> Policy:
     return policy
 
 
-def expecting(metrics: VertexMetrics) -> Policy:
-    """Note the true rate to be had at the wished parallelism: as much for each subtask as now."""
+def expecting(metrics: VertexMetrics, exponent: float = 1.0) -> Policy:
+    """Note the true rate to be had at the wished parallelism: as much for each subtask as now, or along a curve."""
     true_rate = metrics.metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
 
     def policy(proposal: Proposal) -> Proposal:
         if not proposal.changes or math.isnan(true_rate):
             return proposal
-        return replace(proposal, expected_rate=true_rate / proposal.current * proposal.wanted)
+        bend = (proposal.wanted / proposal.current) ** (exponent - 1)
+        return replace(proposal, expected_rate=true_rate / proposal.current * proposal.wanted * bend)
 
     return policy

@@ -31,7 +31,7 @@ from headgate.algorithm.policies import (
     within_partitions,
 )
 from headgate.algorithm.rules import rules_of
-from headgate.algorithm.scalability import scaling_as_observed
+from headgate.algorithm.scalability import exponent_of, growth_of, scaling_along, scaling_as_observed
 from headgate.model.decision import Proposal
 from headgate.model.metrics import EvaluatedMetrics, VertexMetrics
 from headgate.model.state import UNSEEN, JobState
@@ -102,10 +102,11 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
     if seen.metrics.factor is None:
         # Nothing is known: not even a wish to shrink that waits is touched.
         return (*last, *holds)
+    growth = growth_of(vertex.parallelism, seen.metrics, seen.scalings, options)
     return (
         # what the numbers ask for, in view of what growth has brought so far
         to_utilization_target(seen.metrics, options.utilization_target),
-        scaling_as_observed(seen.metrics, seen.scalings, options),
+        scaling_along(growth, options) if growth else scaling_as_observed(seen.metrics, seen.scalings, options),
         # what growth cannot mend
         *(growing_within(limit, reason) for reason, limit in seen.metrics.limits.items()),
         # not everything in one step
@@ -120,7 +121,7 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         *holds,
         # equal shares, then what is to be expected of it, then whether it is time
         aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
-        expecting(seen.metrics),
+        expecting(seen.metrics, exponent_of(growth)),
         growing_effectively(seen.metrics, seen.scalings, options),
         shrinking_late(options.scale_down_interval, seen.now),
         # safety comes last, so that nothing above can undo it

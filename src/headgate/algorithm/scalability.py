@@ -1,16 +1,19 @@
-"""How much of its share an added subtask brings, as a vertex's own history shows."""
+"""How much of its share an added subtask brings, as a vertex's own history shows: as one coefficient, or as a curve."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from headgate.algorithm.curve import Point, believed, bracket, fitted, towards_linear
 from headgate.algorithm.history import Scaling
-from headgate.algorithm.policies import Policy, scaled
+from headgate.algorithm.policies import LARGEST, Policy, scaled
+from headgate.algorithm.wording import amount
 from headgate.model.decision import Proposal
 from headgate.model.metrics import ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.autoscaler import AutoscalerOptions, ScalabilityModel
 
 HUNDREDTHS = 100
 
@@ -26,10 +29,10 @@ def coefficient(scalings: Sequence[Scaling], options: AutoscalerOptions) -> floa
     if len(points) < options.observed_scalability_min_observations:
         return 1.0
     base = base_rate(points)
-    if math.isnan(base) or any(math.isnan(rate) for _, rate in points):
+    if not base or not all(math.isfinite(rate) for _, rate in points):
         return 1.0
-    fitted = sum(p * rate for p, rate in points) / (base * sum(p * p for p, _ in points))
-    return _ceil(min(max(fitted, options.observed_scalability_coefficient_min), 1.0))
+    share = sum(p * rate for p, rate in points) / (base * sum(p * p for p, _ in points))
+    return _ceil(min(max(share, options.observed_scalability_coefficient_min), 1.0))
 
 
 def base_rate(points: Sequence[tuple[int, float]]) -> float:
@@ -42,9 +45,66 @@ def _ceil(x: float) -> float:
     return math.ceil(x * HUNDREDTHS) / HUNDREDTHS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """What is known of how a vertex's rate grows, and what it is to serve."""
+
+    now: Point
+    past: tuple[Point, ...]
+    """Measured at other parallelisms, and not contradicted since."""
+    need: float
+    """Records/s it should be able to do."""
+    exponent: float
+    """Of the curve through the present point."""
+
+
+def growth_of(
+    parallelism: int, metrics: VertexMetrics, scalings: Sequence[Scaling], options: AutoscalerOptions
+) -> Growth | None:
+    """Fit the curve of a vertex that runs at a parallelism; None where no curve is asked for, or nothing is known."""
+    if not options.observed_scalability_enabled or options.observed_scalability_model is not ScalabilityModel.CURVE:
+        return None
+    rate = metrics.metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
+    need = metrics.needed_capacity
+    if not _is_positive(rate) or need is None or not _is_positive(need):
+        return None
+    now = Point(parallelism, rate)
+    past = believed(_points(scalings), now)
+    prior = options.observed_scalability_prior
+    exponent = fitted((*past, now), towards_linear(prior) if now.serves(need) else prior)
+    return Growth(now=now, past=past, need=need, exponent=exponent)
+
+
+def exponent_of(growth: Growth | None) -> float:
+    """Give the exponent by which the rate is expected to grow; 1 where there is no curve."""
+    return growth.exponent if growth else 1.0
+
+
+def least_serving(growth: Growth, least_share: float) -> int:
+    """
+    Give the least parallelism that serves the need, by the curve and within what measurements leave open.
+
+    `least_share` is the least share of its rate that a subtask is believed to keep (0 to 1). A larger parallelism
+    than that allows is not asked for; where only the prior says so, it is not believed, and growth is taken to be
+    linear: that cannot go too far, and gives a point to learn from.
+
+    A vertex that is fast enough shrinks only where a linear estimate does too: then, unless more subtasks make each
+    one faster, its present parallelism is not the least that serves, and it need never come back.
+    """
+    now, need = growth.now, growth.need
+    linear, curved = now.least_serving(need), now.least_serving(need, growth.exponent)
+    least, most = bracket(growth.past, now, need)
+    if now.serves(need) and linear == now.parallelism:
+        curved = linear
+    if curved * least_share > linear:
+        curved = math.ceil(linear / least_share) if growth.past else linear
+    return math.ceil(min(max(curved, least), most, LARGEST))
+
+
 def scaling_as_observed(metrics: VertexMetrics, scalings: Sequence[Scaling], options: AutoscalerOptions) -> Policy:
     """Ask for more where an added subtask is known to bring only a share of the first one's rate."""
-    share = coefficient(scalings, options) if options.observed_scalability_enabled else 1.0
+    by_coefficient = options.observed_scalability_model is ScalabilityModel.COEFFICIENT
+    share = coefficient(scalings, options) if options.observed_scalability_enabled and by_coefficient else 1.0
 
     def policy(proposal: Proposal) -> Proposal:
         if metrics.factor is None:
@@ -55,3 +115,24 @@ def scaling_as_observed(metrics: VertexMetrics, scalings: Sequence[Scaling], opt
         )
 
     return policy
+
+
+def scaling_along(growth: Growth, options: AutoscalerOptions) -> Policy:
+    """Ask for what the curve says instead of a parallelism in proportion."""
+    wanted = least_serving(growth, options.observed_scalability_coefficient_min)
+    seen = ", ".join(f"{amount(point.rate)}/s at {point.parallelism}" for point in (*growth.past, growth.now))
+    detail = f"the rate grows with exponent {growth.exponent:.2f}, seen {seen}"
+
+    def policy(proposal: Proposal) -> Proposal:
+        return proposal.limited_to(wanted, Reason.OBSERVED_SCALABILITY, detail)
+
+    return policy
+
+
+def _points(scalings: Sequence[Scaling]) -> tuple[Point, ...]:
+    rates = [(entry.before, entry.rate(ScalingMetric.TRUE_PROCESSING_RATE)) for entry in scalings]
+    return tuple(Point(before, rate) for before, rate in rates if _is_positive(rate))
+
+
+def _is_positive(rate: float) -> bool:
+    return 0 < rate < math.inf

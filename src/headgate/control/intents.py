@@ -88,10 +88,8 @@ def metrics_at(decision: Decision) -> Mapping[VertexId, Mapping[ScalingMetric, f
     for vertex, of_vertex in metrics.items():
         change = decision.changes[vertex]
         rate = of_vertex.get(ScalingMetric.TRUE_PROCESSING_RATE)
-        if change.wanted > change.current and change.expected_rate is not None:
-            of_vertex[ScalingMetric.EXPECTED_PROCESSING_RATE] = change.expected_rate
-        elif rate is not None:
-            # A wish to shrink is granted late, and then not as it was when the expectation was made.
+        if rate is not None:
+            # Not the policies' own expectation: that is of the wish, and what is granted late may be another one.
             of_vertex[ScalingMetric.EXPECTED_PROCESSING_RATE] = rate / change.current * change.wanted
     return metrics
 

@@ -139,7 +139,7 @@ class AutoscalerOptions(Options):
     observed_scalability_model: ScalabilityModel = option("observed-scalability.model", ScalabilityModel.COEFFICIENT)
     """Headgate's own: `COEFFICIENT` is the reference's correction, `CURVE` fits a curve, from its prior on."""
 
-    observed_scalability_prior: Annotated[float, Interval(gt=0, le=1)] = option("observed-scalability.prior", 0.85)
+    observed_scalability_prior: Annotated[float, Interval(gt=0, le=1)] = option("observed-scalability.prior", 0.75)
     """Headgate's own: exponent of the curve `rate ~ parallelism ** exponent` before a vertex has a history."""
 
     observed_scalability_min_observations: Annotated[int, Ge(1)] = option("observed-scalability.min-observations", 3)
