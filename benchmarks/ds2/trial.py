@@ -22,6 +22,7 @@ from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetric
 from headgate.model.state import JobState
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions, ScalabilityModel
+from headgate.options.deviations import Deviation
 from headgate.testing.builders import START, chain, sample
 
 Job = Mapping[str, Operator]
@@ -107,7 +108,7 @@ def measured(job: Job, topology: Topology, options: AutoscalerOptions, off: floa
         true_rate,
         target,
         needed,
-        scale_factor(needed, true_rate),
+        scale_factor(needed, true_rate, exact=tuned.rules[Deviation.EXACT_CAPACITY]),
         outside(true_rate, band(demand, tuned, np.zeros(len(operators), dtype=np.bool_))),
     )
     rows = zip(topology.vertices, *(column.tolist() for column in columns), strict=True)

@@ -22,6 +22,7 @@ from headgate.model.state import DelayedScaleDown, JobState, ScalingRecord, Wish
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import PREFIX
+from headgate.options.deviations import Deviation
 from headgate.options.units import parse_duration
 from headgate.testing.builders import sample
 from headgate.testing.golden import Case
@@ -81,7 +82,7 @@ def _metrics(given: Mapping[str, Any], options: AutoscalerOptions, *, backlog: b
     tuned = tuning([(options, 1)])
     demand = Demand(target=target, catch_up=catch_up)
     needed = needed_capacity(demand, tuned)
-    factor = scale_factor(needed, true_rate)
+    factor = scale_factor(needed, true_rate, exact=tuned.rules[Deviation.EXACT_CAPACITY])
     beyond = outside(true_rate, band(demand, tuned, np.array([backlog])))
     return VertexMetrics(
         metrics={ScalingMetric.TARGET_DATA_RATE: rates[0], ScalingMetric.TRUE_PROCESSING_RATE: rates[2]},

@@ -35,7 +35,11 @@ def _wanted(given: Mapping[str, Any], case: Case) -> int:
     target, catch_up, true_rate = (
         np.array([float(given[name])]) for name in ("target_data_rate", "catch_up_data_rate", "true_processing_rate")
     )
-    factor = scale_factor(needed_capacity(Demand(target=target, catch_up=catch_up), tuned), true_rate)
+    factor = scale_factor(
+        needed_capacity(Demand(target=target, catch_up=catch_up), tuned),
+        true_rate,
+        exact=tuned.rules[Deviation.EXACT_CAPACITY],
+    )
     return scaled(given["current_parallelism"], float(factor[0]))
 
 

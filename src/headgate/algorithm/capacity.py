@@ -90,11 +90,13 @@ def outside(true_rate: Floats, band: Band) -> Bools:
 
 
 @ieee
-def scale_factor(needed: Floats, true_rate: Floats) -> Floats:
+def scale_factor(needed: Floats, true_rate: Floats, *, exact: Bools) -> Floats:
     """
     Give needed capacity over true rate: by how much to multiply the parallelism.
 
     0 where nothing is needed, infinite where something is needed of a vertex that does nothing.
+    Where `exact` it has four decimals: rates have three, and what they lose must not be rounded up to one more subtask.
     Source: DS2 (OSDI 2018), optimal parallelism.
     """
-    return np.where((needed == 0) & (true_rate == 0), 0.0, needed / true_rate)
+    factor = np.where((needed == 0) & (true_rate == 0), 0.0, needed / true_rate)
+    return np.where(exact, np.round(factor, 4), factor)

@@ -16,6 +16,7 @@ from headgate.algorithm.limits import growth_limits
 from headgate.algorithm.rates import MILLIS, round3
 from headgate.model.metrics import ScalingMetric
 from headgate.model.samples import Measure
+from headgate.options.deviations import Deviation
 
 
 def evaluate(batch: Batch, pinned: Pinned = NOTHING) -> Evaluation:
@@ -35,7 +36,7 @@ def evaluate(batch: Batch, pinned: Pinned = NOTHING) -> Evaluation:
         scale_down=replaced(ends.scale_down, pinned.get(ScalingMetric.SCALE_DOWN_RATE_THRESHOLD)),
     )
     needed = needed_capacity(wanted, batch.tuning)
-    factor = scale_factor(needed, true_rate)
+    factor = scale_factor(needed, true_rate, exact=batch.tuning.rules[Deviation.EXACT_CAPACITY])
     limits = growth_limits(batch, wanted, ratios, true_rate, factor)
     return Evaluation(
         load=replaced(round3(busy_time(batch) / MILLIS), pinned.get(ScalingMetric.LOAD)),

@@ -90,7 +90,8 @@ def downstream_limit(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Fl
         target=propagate(batch, wanted.target * share, ratios),
         catch_up=propagate(batch, wanted.catch_up * share, ratios),
     )
-    left = np.maximum(1, scale_factor(needed_capacity(cut, batch.tuning), true_rate))
+    exact = batch.tuning.rules[Deviation.EXACT_CAPACITY]
+    left = np.maximum(1, scale_factor(needed_capacity(cut, batch.tuning), true_rate, exact=exact))
     is_cut = (cut.target + cut.catch_up < wanted.target + wanted.catch_up) & (most > 0)
     return np.where(is_cut & batch.tuning.rules[Deviation.BOTTLENECK_LIMITS], left, np.inf)
 

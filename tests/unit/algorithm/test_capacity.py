@@ -70,6 +70,6 @@ def test_outside_is_beyond_the_ends(true_rate: float, *, expected: bool) -> None
 )
 def test_the_factor_is_need_over_rate(needed: float, true_rate: float, factor: float) -> None:
     """An idle vertex can do anything; who needs nothing wants nothing; unknown stays unknown."""
-    found = scale_factor(np.array([float(needed)]), np.array([float(true_rate)]))
+    found = scale_factor(np.array([float(needed)]), np.array([float(true_rate)]), exact=EXACT)
 
     assert found[0] == pytest.approx(factor, nan_ok=True)

@@ -30,7 +30,7 @@ def test_a_slow_aggregation_behind_full_buffers() -> None:
     assert found.true_processing_rate.tolist() == [4000, 660]
     assert found.target_data_rate.tolist() == [1600, 1600]
     assert found.needed_capacity.tolist() == [2552.381, 2552.381]
-    assert found.factor[1] == 2552.381 / 660
+    assert found.factor[1] == 3.8672
     assert found.outside.tolist() == [False, True]
 
 

@@ -49,7 +49,7 @@ def test_a_hot_key_is_no_cause_to_grow() -> None:
 
     found = _evaluated(chain({"agg": 10}), rows)
 
-    assert found.factor[0] == pytest.approx(1 / 0.7, rel=1e-5)
+    assert found.factor[0] == pytest.approx(1 / 0.7, abs=1e-4)
     assert found.skew_limit[0] == 1.0
 
 
@@ -57,7 +57,7 @@ def test_a_hot_key_leaves_room_for_what_all_need() -> None:
     """The average itself is above its target, so growth helps as far as that goes."""
     rows = _hot("agg", read=700, hottest=1.4, mean=0.84, parallelism=10)
 
-    assert _evaluated(chain({"agg": 10}), rows).skew_limit[0] == pytest.approx(1.2, rel=1e-5)
+    assert _evaluated(chain({"agg": 10}), rows).skew_limit[0] == pytest.approx(1.2, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_vertex_that_cannot_grow_limits_those_before_it() -> None:
 
     found = _evaluated(chain({"in": 4, "sink": 4}), rows, options)
 
-    assert found.factor[0] == pytest.approx(1 / 0.7, rel=1e-5)
+    assert found.factor[0] == pytest.approx(1 / 0.7, abs=1e-4)
     assert found.downstream_limit[0] == 1.0
     theirs = _evaluated(chain({"in": 4, "sink": 4}), rows, replace(options, parity=Parity.REFERENCE))
     assert math.isinf(theirs.downstream_limit[0])
@@ -99,7 +99,7 @@ def test_the_limit_is_what_the_narrowest_vertex_takes_when_always_busy() -> None
 
     found = _evaluated(chain({"in": 2, "sink": 2}), rows, options)
 
-    assert found.downstream_limit[0] == pytest.approx(0.75 / 0.7, rel=1e-5)
+    assert found.downstream_limit[0] == pytest.approx(0.75 / 0.7, abs=1e-4)
 
 
 def test_nobody_is_limited_where_all_can_grow() -> None:
