@@ -29,6 +29,7 @@ from rich.table import Table
 from benchmarks.stopwatch import Spent, Stopwatch
 from headgate import wiring
 from headgate.control.runner import Runner
+from headgate.model.tables import SAMPLES
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 from headgate.options.service import ClusterOptions, LogOptions, ServiceOptions
 from headgate.testing.fakes import RecordingEvents
@@ -94,11 +95,14 @@ async def _timed_cycle(runner: Runner, watch: Stopwatch, at: datetime) -> None:
 
 def _only_reduce(runner: Runner, at: datetime) -> None:
     """Reduce the same windows once more, without evaluating them."""
-    from headgate.pipeline.windows import reduce_windows  # noqa: PLC0415 - as everywhere, only where Spark runs
+    # as everywhere, only where Spark runs
+    from headgate.pipeline.schemas import spark_schema  # noqa: PLC0415
+    from headgate.pipeline.windows import reduce_windows  # noqa: PLC0415
 
     spark: Any = runner.cycle.evaluator._evaluator  # type: ignore[attr-defined]
     files = spark._reader.files("samples", at - timedelta(hours=1), at)
-    reduce_windows(spark._samples(files)).write.format("noop").mode("overwrite").save()
+    rows = spark._session.read.schema(spark_schema(SAMPLES)).parquet(*map(str, files))
+    reduce_windows(rows).write.format("noop").mode("overwrite").save()
 
 
 class _Timed:

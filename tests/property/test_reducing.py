@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import hypothesis.strategies as st
@@ -11,6 +12,7 @@ from hypothesis import given
 from headgate.algorithm.columns import Table
 from headgate.algorithm.reduce import reduce_windows
 from headgate.model.samples import Measure
+from headgate.model.windows import STATISTICS, column
 from headgate.testing.tables import Row, table_of
 
 values = st.dictionaries(
@@ -56,19 +58,28 @@ def test_groups_are_those_of_a_plain_loop(window: list[Row]) -> None:
     keys = list(zip(found.job.tolist(), found.vertex.tolist(), found["epoch"].values.tolist(), strict=True))
     assert keys == groups
     for place, group in enumerate(groups):
-        members = [row for row in window if (row.job, row.vertex, row.epoch) == group]
-        assert _lag(found, place) == _plain_lag(members)
+        members = sorted(
+            (row for row in window if (row.job, row.vertex, row.epoch) == group), key=lambda row: row.at_ms
+        )
+        assert _kept(found, place, Measure.LAG) == _plain_trend(members)
+        assert _kept(found, place, Measure.OBSERVED_TPR) == _plain_level(members)
 
 
-def _lag(table: Table, place: int) -> list[int | None]:
-    columns = (table[f"lag_records__{name}"] for name in ("first", "last", "sum", "max", "count", "infinite"))
-    return [column.values[place].item() if column.valid[place] else None for column in columns]
+def _kept(table: Table, place: int, measure: Measure) -> list[int | None]:
+    columns = (table[column(measure, name)] for name in STATISTICS[measure])
+    return [one.values[place].item() if one.valid[place] else None for one in columns]
 
 
-def _plain_lag(members: list[Row]) -> list[int | None]:
-    seen = [(row.at_ms, row.values[Measure.LAG]) for row in members if Measure.LAG in row.values]
-    finite = [round(value * 1000) for _, value in sorted(seen) if value != float("inf")]
-    infinite = len(finite) < len(seen)
+def _plain_trend(members: list[Row]) -> list[int | None]:
+    seen = [(row.measured_ms or 0, row.values[Measure.LAG]) for row in members if Measure.LAG in row.values]
+    finite = [(time, round(value * 1000)) for time, value in seen if value != math.inf]
     if not finite:
-        return [None, None, None, None, 0, infinite]
-    return [finite[0], finite[-1], sum(finite), max(finite), len(finite), infinite]
+        return [None, None, None, None, 0]
+    times = [time for time, _ in finite]
+    return [finite[0][1], min(times), finite[-1][1], max(times), len(finite)]
+
+
+def _plain_level(members: list[Row]) -> list[int | None]:
+    seen = [row.values[Measure.OBSERVED_TPR] for row in members if Measure.OBSERVED_TPR in row.values]
+    finite = [round(value * 1000) for value in seen if value != math.inf]
+    return [sum(finite) if finite else None, len(finite), len(finite) < len(seen)]

@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 from headgate.errors import UnreachableError
 from headgate.model.identity import JobKey
-from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.model.metrics import EvaluatedMetrics, JobMetric, NotReady
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, Measure, VertexSample
+from headgate.model.samples import JobMeasure, JobSample, Measure, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.live import SparkEvaluator
@@ -38,6 +38,17 @@ def test_both_evaluators_answer_alike(spark: SparkSession, tmp_path: Path) -> No
     assert answers == in_process(ticks).evaluate(candidates(ticks), NOW)
     assert list(answers) == [candidate.sample.job for candidate in candidates(ticks)]
     assert all(isinstance(given, EvaluatedMetrics) for given in answers.values())
+
+
+def test_the_mean_of_memory_comes_from_the_log(spark: SparkSession, tmp_path: Path) -> None:
+    """Also where the latest sample does not know it."""
+    ticks = list(story(jobs=1))
+    (given,) = on_spark(spark, tmp_path, ticks).evaluate(candidates(ticks), NOW).values()
+    assert isinstance(given, EvaluatedMetrics)
+    heap = given.job[JobMetric.HEAP_MEMORY_USED]
+    seen = [each.values[JobMeasure.HEAP_MEMORY_USED] for (each,) in ticks if each.at >= NOW - WINDOW and each.values]
+    assert heap.current is None
+    assert heap.average == pytest.approx(sum(seen) / len(seen))
 
 
 def test_small_arrow_batches_change_nothing(spark: SparkSession, tmp_path: Path) -> None:
@@ -119,7 +130,7 @@ def test_a_failure_of_spark_is_one_line(spark: SparkSession, tmp_path: Path) -> 
     contents = bytearray(broken.read_bytes())
     contents[4:60] = b"\0" * 56
     broken.write_bytes(contents)
-    with pytest.raises(UnreachableError, match="cannot be evaluated on Spark") as raised:
+    with pytest.raises(UnreachableError, match="cannot be reduced on Spark") as raised:
         evaluator.evaluate([replace(candidates(ticks)[0], window_from=at(0))], NOW)
     assert "\n" not in str(raised.value)
 
@@ -171,4 +182,6 @@ def job_at(number: int, second: int) -> JobSample:
         Measure.OBSERVED_TPR: math.inf if number % 3 else 123.456,
     }
     measured = VertexSample(measured_at=at(second - 1.234), epoch=int(resets), values=counters)
-    return replace(made, vertices=dict.fromkeys(made.vertices, measured))
+    used = {JobMeasure.HEAP_MEMORY_USED: 1e9 / (number + second + 1), JobMeasure.GC_PRESSURE: 0.001 * number}
+    known = used if second % 20 else {}
+    return replace(made, vertices=dict.fromkeys(made.vertices, measured), values=known)

@@ -1,8 +1,8 @@
-"""Nullable integer columns under (job, vertex) keys: the shape that samples and reduced windows share in memory."""
+"""Nullable integer columns of samples and of reduced windows: the shape that both have in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,20 +23,46 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """Rows of jobs' vertices: the two keys, and every other column by its name."""
+class Columns:
+    """Rows of vertices that are told apart elsewhere."""
 
-    job: Strings
-    vertex: Strings
     columns: Mapping[str, Column]
 
     def __getitem__(self, name: str) -> Column:
         """Give a column by name."""
         return self.columns[name]
 
-    def take(self, rows: Ints) -> Table:
-        """Give the table with these rows, in this order."""
-        columns = {
-            name: Column(values=column.values[rows], valid=column.valid[rows]) for name, column in self.columns.items()
+    def rows(self, rows: Ints) -> Columns:
+        """Give these rows, in this order."""
+        return Columns(
+            columns={
+                name: Column(values=column.values[rows], valid=column.valid[rows])
+                for name, column in self.columns.items()
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Columns):
+    """Rows of jobs' vertices under the text form of the job's key and the vertex id."""
+
+    job: Strings
+    vertex: Strings
+
+    def owners(self, number_of: Mapping[tuple[str, str], int]) -> Ints:
+        """Give the number of each row's vertex, -1 for one that has none."""
+        keys = zip(self.job.tolist(), self.vertex.tolist(), strict=True)
+        return np.array([number_of.get(key, -1) for key in keys], dtype=np.int64)
+
+
+def stacked(parts: Sequence[Columns]) -> Columns:
+    """Put rows of the same columns below each other; at least one part."""
+    return Columns(
+        columns={
+            name: Column(
+                values=np.concatenate([part.columns[name].values for part in parts]),
+                valid=np.concatenate([part.columns[name].valid for part in parts]),
+            )
+            for name in parts[0].columns
         }
-        return Table(job=self.job[rows], vertex=self.vertex[rows], columns=columns)
+    )

@@ -23,7 +23,7 @@ def output_ratios(batch: Batch) -> Floats:
     by_writers = edge_rates(batch, read, written)
     as_read = np.where(
         batch.tuning.rules[Deviation.SHARED_INPUTS][batch.upstream],
-        np.fmin(by_writers, shared_rates(batch, read, written)),
+        np.minimum(by_writers, shared_rates(batch, read, written)),
         by_writers,
     )
     as_sent = with_records_in_flight(batch, as_read, read, written)
@@ -63,7 +63,8 @@ def shared_rates(batch: Batch, read: Floats, written: Floats) -> Floats:
     several = _into(batch, elsewhere.astype(np.float64)) > 1
     share = np.maximum(rest, 0) / claimed
     applies = elsewhere & several[batch.downstream] & ~batch.broadcast
-    return np.where(applies, sent * share[batch.downstream], np.inf)
+    bound = np.where(applies, sent * share[batch.downstream], np.inf)
+    return np.where(np.isnan(bound), np.inf, bound)
 
 
 def with_records_in_flight(batch: Batch, carried: Floats, read: Floats, written: Floats) -> Floats:

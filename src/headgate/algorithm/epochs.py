@@ -7,16 +7,16 @@ from typing import TypedDict
 
 import numpy as np
 
-from headgate.algorithm.columns import Column, Table
+from headgate.algorithm.columns import Column, Columns
 from headgate.algorithm.stats import Bools, Floats, Ints, WindowStats
 from headgate.model.samples import Measure
 from headgate.model.tables import SUBUNIT
-from headgate.model.windows import column, statistics
+from headgate.model.windows import LEVEL, STATISTICS, TREND, column
 
 
-def combine(windows: Table, vertex: Ints, vertices: int) -> Mapping[Measure, WindowStats]:
+def combine(windows: Columns, vertex: Ints, vertices: int) -> Mapping[Measure, WindowStats]:
     """
-    Put the epochs of each vertex together; every measure is answered, one that was never seen with NaN.
+    Put the epochs of each vertex together; every measure that a window keeps is answered, an unseen one with NaN.
 
     Differences are taken within an epoch only, so a counter that began anew does not count as negative growth.
 
@@ -26,51 +26,61 @@ def combine(windows: Table, vertex: Ints, vertices: int) -> Mapping[Measure, Win
         vertices: how many vertices there are.
     """
     order = np.lexsort((windows["epoch"].values, vertex))
-    ordered, owner = windows.take(order), vertex[order]
-    return {measure: _combine(_parts(ordered, measure), owner, vertices) for measure in Measure}
-
-
-def _parts(windows: Table, measure: Measure) -> Mapping[str, Column]:
-    return {name: windows[column(measure, name)] for name in statistics(measure)}
+    ordered, owner = windows.rows(order), vertex[order]
+    return {
+        measure: _combine({name: ordered[column(measure, name)] for name in names}, owner, vertices)
+        for measure, names in STATISTICS.items()
+    }
 
 
 def _combine(part: Mapping[str, Column], vertex: Ints, vertices: int) -> WindowStats:
+    return WindowStats(
+        **(_trend(part, vertex, vertices) if TREND[0] in part else _no_trend(vertices)),
+        **(_level(part, vertex, vertices) if LEVEL[0] in part else _no_level(vertices)),
+        count=np.bincount(vertex, weights=part["count"].values, minlength=vertices).astype(np.float64),
+    )
+
+
+class _Trend(TypedDict):
+    first: Floats
+    last: Floats
+    increase: Floats
+    elapsed_ms: Floats
+
+
+class _Level(TypedDict):
+    total: Floats
+    infinite: Bools
+
+
+def _trend(part: Mapping[str, Column], vertex: Ints, vertices: int) -> _Trend:
     first, last, count = (part[name].values for name in ("first", "last", "count"))
     passed = part["last_ms"].values - part["first_ms"].values
     seen, grows = count > 0, count > 1
-    return WindowStats(
+    return _Trend(
         # of several assignments to one place the last one holds
         first=_place(first[seen][::-1] / SUBUNIT, vertex[seen][::-1], vertices),
         last=_place(last[seen] / SUBUNIT, vertex[seen], vertices),
         increase=_sum((last - first)[grows], vertex[grows], vertices) / SUBUNIT,
         elapsed_ms=_sum(passed[grows], vertex[grows], vertices),
-        count=np.bincount(vertex, weights=count, minlength=vertices).astype(np.float64),
-        **_gauge(part, vertex, vertices),
     )
 
 
-class _GaugeStats(TypedDict):
-    total: Floats
-    maximum: Floats
-    infinite: Bools
-
-
-def _gauge(part: Mapping[str, Column], vertex: Ints, vertices: int) -> _GaugeStats:
-    """What only a gauge has; a counter's is NaN and never infinite."""
-    if "sum" not in part:
-        unknown = np.full(vertices, np.nan)
-        return {"total": unknown, "maximum": unknown, "infinite": np.zeros(vertices, dtype=np.bool_)}
+def _level(part: Mapping[str, Column], vertex: Ints, vertices: int) -> _Level:
     seen = part["sum"].valid
-    total = _sum(part["sum"].values[seen], vertex[seen], vertices) / SUBUNIT
-    maximum = np.full(vertices, -np.inf)
-    np.maximum.at(maximum, vertex[seen], part["max"].values[seen] / SUBUNIT)
     infinite = np.zeros(vertices, dtype=np.bool_)
-    np.logical_or.at(infinite, vertex, part["infinite"].values)
-    return {
-        "total": np.nan_to_num(total),
-        "maximum": np.where(np.isneginf(maximum), np.nan, maximum),
-        "infinite": infinite,
-    }
+    infinite[vertex[part["infinite"].values]] = True
+    total = np.nan_to_num(_sum(part["sum"].values[seen], vertex[seen], vertices) / SUBUNIT)
+    return _Level(total=total, infinite=infinite)
+
+
+def _no_trend(vertices: int) -> _Trend:
+    unknown = np.full(vertices, np.nan)
+    return _Trend(first=unknown, last=unknown, increase=unknown, elapsed_ms=unknown)
+
+
+def _no_level(vertices: int) -> _Level:
+    return _Level(total=np.full(vertices, np.nan), infinite=np.zeros(vertices, dtype=np.bool_))
 
 
 def _place(values: Floats, vertex: Ints, vertices: int) -> Floats:

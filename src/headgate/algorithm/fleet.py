@@ -2,89 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from headgate.algorithm.batch import Batch, Tuning
-from headgate.algorithm.columns import Table
+from headgate.algorithm.columns import Columns, Table
 from headgate.algorithm.epochs import combine
-from headgate.algorithm.history import NO_GROWTH, Growth
+from headgate.algorithm.history import Growth
 from headgate.algorithm.rules import rules_of
+from headgate.algorithm.shape import Shape, shape_of
 from headgate.algorithm.stats import Bools, Floats, Ints, WindowStats
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.samples import Measure
-from headgate.model.topology import ShipStrategy, Topology, Vertex
+from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, ScalingSignal
 from headgate.options.deviations import Deviation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetJob:
-    """One job of a batch, found ready."""
+    """One job of a batch."""
 
     key: JobKey
     topology: Topology
     options: AutoscalerOptions
-    coverage: float = 1.0
-    """How much of the metric window the samples span, 0 to 1."""
-    samples: int = 0
-    """Least number of samples behind any vertex."""
     growths: Mapping[VertexId, Growth] = field(default_factory=dict, hash=False)
     """The last growth of each vertex that had one to its running parallelism."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """
+    The part of a batch that does not depend on samples: a row a vertex, in the order of the jobs and of their graphs.
+
+    It stays the same from cycle to cycle for jobs that do.
+    """
+
+    shapes: tuple[Shape, ...]
+    begins: Ints
+    """(m,) first row of each job."""
+    job: Ints
+    level: Ints
+    is_source: Bools
+    finished: Bools
+    parallelism: Floats
+    ceiling: Floats
+    upstream: Ints
+    downstream: Ints
+    broadcast: Bools
+    tuning: Tuning
+
+    def batch(self, windows: Columns, owner: Ints, growths: Mapping[int, Growth]) -> Batch:
+        """
+        Give the batch of these windows; a finished vertex reads and does nothing, whatever its window holds.
+
+        Args:
+            windows: reduced windows, one row a (vertex, epoch).
+            owner: row of the vertex that each of them belongs to, -1 for one that is in no graph.
+            growths: by row, the last growth of each vertex that had one to its running parallelism.
+        """
+        known: Ints = np.flatnonzero(owner >= 0)
+        stats = combine(windows.rows(known), owner[known], len(self.job))
+        before, expected = np.full((2, len(self.job)), np.nan)
+        for row, growth in growths.items():
+            before[row], expected[row] = growth
+        return Batch(
+            job=self.job,
+            level=self.level,
+            is_source=self.is_source,
+            parallelism=self.parallelism,
+            ceiling=self.ceiling,
+            rate_before=before,
+            rate_expected=expected,
+            upstream=self.upstream,
+            downstream=self.downstream,
+            broadcast=self.broadcast,
+            windows={measure: _rested(of_all, measure, self.finished) for measure, of_all in stats.items()},
+            tuning=self.tuning,
+        )
+
+
+def lay_out(shapes: Sequence[Shape]) -> Layout:
+    """Lay jobs out one behind the other."""
+    sizes = np.array([len(shape.level) for shape in shapes], dtype=np.int64)
+    begins = np.cumsum(sizes) - sizes
+    offset = np.repeat(begins, [len(shape.upstream) for shape in shapes])
+    return Layout(
+        shapes=tuple(shapes),
+        begins=begins,
+        job=np.repeat(np.arange(len(shapes)), sizes),
+        level=_flat(shape.level for shape in shapes),
+        is_source=_flat(shape.level for shape in shapes) == 0,
+        finished=_flat(shape.finished for shape in shapes) > 0,
+        parallelism=_flat(shape.parallelism for shape in shapes).astype(np.float64),
+        ceiling=_flat(shape.ceiling for shape in shapes).astype(np.float64),
+        upstream=_flat(shape.upstream for shape in shapes) + offset,
+        downstream=_flat(shape.downstream for shape in shapes) + offset,
+        broadcast=_flat(shape.broadcast for shape in shapes) > 0,
+        tuning=tuning([(shape.options, len(shape.level)) for shape in shapes]),
+    )
 
 
 def assemble(jobs: Sequence[FleetJob], windows: Table) -> Batch:
     """
     Lay jobs out as arrays: a row a vertex, jobs in the order given, vertices in topological order.
 
-    Windows of vertices that are in no topology are left out. A finished vertex reads and does nothing, whatever its
-    window holds.
+    Windows of vertices that are in no topology are left out.
     """
-    vertices = [(job, vertex) for job in jobs for vertex in job.topology.vertices]
-    row_of = {(str(job.key), vertex.id): row for row, (job, vertex) in enumerate(vertices)}
-    edges = sorted(
-        (row_of[str(job.key), edge.target], row_of[str(job.key), edge.source], edge.ship_strategy)
-        for job in jobs
-        for edge in job.topology.edges
-    )
-    is_source = np.array([job.topology.is_source(vertex.id) for job, vertex in vertices], dtype=np.bool_)
-    finished = np.array([vertex.finished for _, vertex in vertices], dtype=np.bool_)
-    growths = [job.growths.get(vertex.id, NO_GROWTH) for job, vertex in vertices]
-    stats = _stats(windows, row_of)
-    return Batch(
-        job=np.array([number for number, job in enumerate(jobs) for _ in job.topology.vertices], dtype=np.int64),
-        level=np.array([level for job in jobs for level in levels(job.topology)], dtype=np.int64),
-        is_source=is_source,
-        parallelism=np.array([vertex.parallelism for _, vertex in vertices], dtype=np.float64),
-        ceiling=np.array([_ceiling(vertex, job.options) for job, vertex in vertices], dtype=np.float64),
-        rate_before=np.array([before for before, _ in growths], dtype=np.float64),
-        rate_expected=np.array([expected for _, expected in growths], dtype=np.float64),
-        upstream=np.array([source for _, source, _ in edges], dtype=np.int64),
-        downstream=np.array([target for target, _, _ in edges], dtype=np.int64),
-        broadcast=np.array([ship is ShipStrategy.BROADCAST for _, _, ship in edges], dtype=np.bool_),
-        windows={measure: _rested(stats[measure], measure, finished) for measure in Measure},
-        tuning=tuning([(job.options, len(job.topology.vertices)) for job in jobs]),
-    )
-
-
-def levels(topology: Topology) -> tuple[int, ...]:
-    """Give the longest way from a source to each vertex, in topological order; 0 for a source."""
-    level: dict[VertexId, int] = {}
-    for vertex in topology.vertices:
-        level[vertex.id] = max((level[edge.source] + 1 for edge in topology.inputs[vertex.id]), default=0)
-    return tuple(level.values())
+    vertices = [(job, vertex.id) for job in jobs for vertex in job.topology.vertices]
+    row_of: dict[tuple[str, str], int] = {(str(job.key), vertex): row for row, (job, vertex) in enumerate(vertices)}
+    grown = {row: job.growths[vertex] for row, (job, vertex) in enumerate(vertices) if vertex in job.growths}
+    layout = lay_out([shape_of(job.topology, job.options) for job in jobs])
+    return layout.batch(windows, windows.owners(row_of), grown)
 
 
 def tuning(options: Sequence[tuple[AutoscalerOptions, int]]) -> Tuning:
     """Give the options as arrays, each repeated for its number of vertices; durations in whole seconds."""
+    # Most jobs share their options with many others.
+    distinct = {id(each): each for each, _ in options}
+    place_of = {name: place for place, name in enumerate(distinct)}
     repeats = np.array([vertices for _, vertices in options], dtype=np.int64)
+    place = np.repeat(np.array([place_of[id(each)] for each, _ in options], dtype=np.int64), repeats)
 
     def column(value: Callable[[AutoscalerOptions], float]) -> Floats:
-        return np.repeat(np.array([value(each) for each, _ in options], dtype=np.float64), repeats)
+        return np.array([value(each) for each in distinct.values()], dtype=np.float64)[place]
 
     return Tuning(
         utilization_target=column(lambda o: o.utilization_target),
@@ -102,14 +148,6 @@ def tuning(options: Sequence[tuple[AutoscalerOptions, int]]) -> Tuning:
     )
 
 
-def _ceiling(vertex: Vertex, options: AutoscalerOptions) -> int:
-    """Give the largest parallelism that a vertex may grow to, its running one at least."""
-    if vertex.finished or vertex.id in options.vertex_exclude_ids:
-        return vertex.parallelism
-    most = min(options.max_parallelism, vertex.max_parallelism, vertex.partitions or vertex.max_parallelism)
-    return max(vertex.parallelism, most)
-
-
 def _holds(rule: Deviation, options: AutoscalerOptions) -> bool:
     return rule in rules_of(options)
 
@@ -118,15 +156,14 @@ def _whole_seconds(duration: timedelta) -> int:
     return duration // timedelta(seconds=1)
 
 
-def _stats(windows: Table, row_of: Mapping[tuple[str, VertexId], int]) -> Mapping[Measure, WindowStats]:
-    keys = zip(windows.job.tolist(), windows.vertex.tolist(), strict=True)
-    owner = np.array([row_of.get(key, -1) for key in keys], dtype=np.int64)
-    known: Ints = np.flatnonzero(owner >= 0)
-    return combine(windows.take(known), owner[known], len(row_of))
+def _flat(parts: Iterable[Sequence[int]]) -> Ints:
+    return np.fromiter(chain.from_iterable(parts), dtype=np.int64)
 
 
 def _rested(stats: WindowStats, measure: Measure, finished: Bools) -> WindowStats:
     """Let finished vertices stand at zero, but at an infinite observed rate, as in the reference."""
+    if not finished.any():
+        return stats
     observed = measure is Measure.OBSERVED_TPR
 
     def rested(values: Floats) -> Floats:
@@ -139,6 +176,5 @@ def _rested(stats: WindowStats, measure: Measure, finished: Bools) -> WindowStat
         elapsed_ms=rested(stats.elapsed_ms),
         total=rested(stats.total),
         count=np.where(finished, 0.0 if observed else 1.0, stats.count),
-        maximum=rested(stats.maximum),
         infinite=np.where(finished, observed, stats.infinite),
     )

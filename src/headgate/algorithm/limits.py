@@ -71,6 +71,7 @@ def saturated_sinks(batch: Batch, true_rate: Floats, factor: Floats) -> Bools:
     return ineffective & ~has_output & (factor > 1) & batch.tuning.rules[Deviation.BOTTLENECK_LIMITS]
 
 
+@ieee
 def downstream_limit(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Floats, most: Floats) -> Floats:
     """
     Bound growth by what remains to be done when no vertex gets more than it can take at its largest parallelism.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from headgate.model.identity import VertexId
 from headgate.model.metrics import NotReady
@@ -13,6 +13,8 @@ from headgate.model.samples import JobSample
 from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.units import format_duration
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +25,6 @@ class Span:
     first_at: datetime
     last_at: datetime
     """Ticks of the collector."""
-
-    def joined(self, other: Span) -> Span:
-        """Give both spans as one, for two counter epochs of the same vertex."""
-        return Span(
-            samples=self.samples + other.samples,
-            first_at=min(self.first_at, other.first_at),
-            last_at=max(self.last_at, other.last_at),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +63,6 @@ def readiness(
         return _not_ready(Reason.MISSING_METRICS, f"there is no sample of {_names(missing)}")
     by_vertex = {vertex: spans[vertex.id] for vertex in live}
     return _too_old(by_vertex, pace, now) or _too_few(by_vertex, options.metrics_window, pace, now)
-
-
-def coverage(spans: Mapping[VertexId, Span], window: timedelta, now: datetime) -> float:
-    """Give how much of the window up to `now` the samples of every vertex span, 0 to 1."""
-    if not spans:
-        return 0.0
-    covered = now - max(span.first_at for span in spans.values())
-    return min(max(covered / window, 0.0), 1.0)
 
 
 def _too_old(spans: Mapping[Vertex, Span], pace: Pace, now: datetime) -> NotReady | None:

@@ -1,82 +1,106 @@
-"""From the arrays of an evaluation back to each job's evaluated metrics, and to the spans that readiness asks for."""
+"""From the arrays of an evaluation back to the metrics of vertices."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from headgate.algorithm.batch import Batch, Evaluation
-from headgate.algorithm.columns import Table
 from headgate.algorithm.fleet import FleetJob
 from headgate.algorithm.rates import rate
-from headgate.algorithm.readiness import Span
-from headgate.algorithm.stats import Bools
-from headgate.model.identity import JobKey, VertexId
-from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric, VertexMetrics
+from headgate.algorithm.stats import Bools, Floats
+from headgate.model.metrics import NotReady, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
 from headgate.model.samples import Measure
-from headgate.model.topology import Vertex
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from headgate.model.topology import Topology, Vertex
 
 
-def metrics_by_job(
-    jobs: Sequence[FleetJob], batch: Batch, evaluation: Evaluation
-) -> Mapping[JobKey, EvaluatedMetrics | NotReady]:
-    """
-    Give each job its evaluated metrics; the jobs come in the order in which the batch was assembled from them.
+@dataclass(frozen=True, kw_only=True)
+class Readout:
+    """The numbers of a batch, read out row by row; nothing is made of a row before it is asked for."""
 
-    A job with a vertex whose records are not known is not ready: nothing can be carried through that vertex, and
-    those behind it would seem to need nothing.
-    """
-    missing = (uncounted(batch) | np.isnan(evaluation.target_data_rate)).tolist()
-    ends = np.cumsum([len(job.topology.vertices) for job in jobs]).tolist()
-    known = evaluated_vertices(jobs, batch, evaluation)
-    backlog = evaluation.backlog.tolist()
-    answers: dict[JobKey, EvaluatedMetrics | NotReady] = {}
-    for job, begin, end in zip(jobs, [0, *ends], ends, strict=False):
-        answers[job.key] = _missing(job, missing[begin:end]) or EvaluatedMetrics(
-            vertices=dict(zip((vertex.id for vertex in job.topology.vertices), known[begin:end], strict=True)),
-            backlog=any(backlog[begin:end]),
-            coverage=job.coverage,
-            samples=job.samples,
-        )
-    return answers
+    batch: Batch
+    evaluation: Evaluation
+
+    @cached_property
+    def _columns(self) -> Mapping[ScalingMetric, Floats]:
+        found = self.evaluation
+        return {
+            ScalingMetric.LOAD: found.load,
+            ScalingMetric.TRUE_PROCESSING_RATE: found.true_processing_rate,
+            ScalingMetric.TARGET_DATA_RATE: found.target_data_rate,
+            ScalingMetric.CATCH_UP_DATA_RATE: found.catch_up_data_rate,
+            ScalingMetric.LAG: np.where(self.batch.is_source, found.lag, np.nan),
+            ScalingMetric.SCALE_UP_RATE_THRESHOLD: found.scale_up_threshold,
+            ScalingMetric.SCALE_DOWN_RATE_THRESHOLD: found.scale_down_threshold,
+        }
+
+    @cached_property
+    def _limits(self) -> Mapping[int, Mapping[Reason, float]]:
+        return _limits(self.evaluation)
+
+    @cached_property
+    def _uncounted(self) -> Bools:
+        return uncounted(self.batch)
+
+    @cached_property
+    def _untold(self) -> Bools:
+        """Whether it is not known what a vertex has to do; those behind an uncounted one are not to blame."""
+        return np.isnan(self.evaluation.target_data_rate)
+
+    def complete(self, jobs: int) -> Bools:
+        """Tell of which jobs (m,) the records of every vertex are known."""
+        known: Bools = np.bincount(self.batch.job, weights=self._uncounted | self._untold, minlength=jobs) == 0
+        return known
+
+    def vertices(self, topology: Topology, begin: int) -> Iterator[VertexMetrics]:
+        """Yield the metrics of a job whose rows begin at `begin`; what could not be computed is absent."""
+        rows = slice(begin, begin + len(topology.vertices))
+        numbers = zip(*(values[rows].tolist() for values in self._columns.values()), strict=True)
+        found = self.evaluation
+        judged = (found.needed_capacity, found.factor, found.outside)
+        judgments = zip(*(values[rows].tolist() for values in judged), strict=True)
+        for place, (vertex, row, judgment) in enumerate(zip(topology.vertices, numbers, judgments, strict=True), begin):
+            needed, factor, outside = judgment
+            yield VertexMetrics(
+                metrics={
+                    **{
+                        metric: value for metric, value in zip(self._columns, row, strict=True) if not math.isnan(value)
+                    },
+                    **_of_graph(vertex),
+                },
+                needed_capacity=None if math.isnan(needed) else needed,
+                factor=None if math.isnan(factor) else factor,
+                outside=outside,
+                limits=self._limits.get(place, {}),
+            )
+
+    def lacking(self, topology: Topology, begin: int) -> NotReady | None:
+        """
+        Say which vertices' records are not known, None when all are.
+
+        Such a job is not ready: those behind the vertex would seem to need nothing.
+        """
+        rows = slice(begin, begin + len(topology.vertices))
+        missing = self._uncounted[rows] if self._uncounted[rows].any() else self._untold[rows]
+        if not missing.any():
+            return None
+        names = [vertex.name for vertex, lacks in zip(topology.vertices, missing.tolist(), strict=True) if lacks]
+        return NotReady(reason=Reason.MISSING_METRICS, message=f"the records of {', '.join(names)} are not known")
 
 
 def evaluated_vertices(jobs: Sequence[FleetJob], batch: Batch, evaluation: Evaluation) -> Sequence[VertexMetrics]:
-    """Give the metrics of each row of the batch; one that could not be computed is absent."""
-    columns = {
-        ScalingMetric.LOAD: evaluation.load,
-        ScalingMetric.TRUE_PROCESSING_RATE: evaluation.true_processing_rate,
-        ScalingMetric.TARGET_DATA_RATE: evaluation.target_data_rate,
-        ScalingMetric.CATCH_UP_DATA_RATE: evaluation.catch_up_data_rate,
-        ScalingMetric.LAG: np.where(batch.is_source, evaluation.lag, np.nan),
-        ScalingMetric.SCALE_UP_RATE_THRESHOLD: evaluation.scale_up_threshold,
-        ScalingMetric.SCALE_DOWN_RATE_THRESHOLD: evaluation.scale_down_threshold,
-    }
-    vertices = [vertex for job in jobs for vertex in job.topology.vertices]
-    numbers = zip(*(values.tolist() for values in columns.values()), strict=True)
-    judged = (evaluation.needed_capacity, evaluation.factor, evaluation.outside)
-    limits = _limits(evaluation)
-    return [
-        VertexMetrics(
-            metrics={
-                **{metric: value for metric, value in zip(columns, row, strict=True) if not math.isnan(value)},
-                **_of_graph(vertex),
-            },
-            needed_capacity=None if math.isnan(needed) else needed,
-            factor=None if math.isnan(factor) else factor,
-            outside=outside,
-            limits=limits.get(place, {}),
-        )
-        for place, (vertex, row, needed, factor, outside) in enumerate(
-            zip(vertices, numbers, *(values.tolist() for values in judged), strict=True)
-        )
-    ]
+    """Give the metrics of each row of the batch."""
+    readout, begin = Readout(batch=batch, evaluation=evaluation), 0
+    found: list[VertexMetrics] = []
+    for job in jobs:
+        found += readout.vertices(job.topology, begin)
+        begin = len(found)
+    return found
 
 
 def _limits(evaluation: Evaluation) -> Mapping[int, Mapping[Reason, float]]:
@@ -100,29 +124,7 @@ def uncounted(batch: Batch) -> Bools:
     return unread | (unwritten & has_output)
 
 
-def spans_by_job(windows: Table) -> Mapping[str, Mapping[VertexId, Span]]:
-    """Give what the reduced windows hold of each vertex, under the text form of the job's key."""
-    spans: dict[str, dict[VertexId, Span]] = {}
-    columns = (windows[name].values.tolist() for name in ("samples", "first_at_ms", "last_at_ms"))
-    for job, vertex, samples, first, last in zip(windows.job.tolist(), windows.vertex.tolist(), *columns, strict=True):
-        span = Span(samples=samples, first_at=_instant(first), last_at=_instant(last))
-        of_job = spans.setdefault(job, {})
-        of_job[vertex] = of_job[vertex].joined(span) if vertex in of_job else span
-    return spans
-
-
-def _instant(epoch_ms: int) -> datetime:
-    return EPOCH + timedelta(milliseconds=epoch_ms)
-
-
-def _missing(job: FleetJob, missing: Sequence[bool]) -> NotReady | None:
-    names = [vertex.name for vertex, lacks in zip(job.topology.vertices, missing, strict=True) if lacks]
-    if not names:
-        return None
-    return NotReady(reason=Reason.MISSING_METRICS, message=f"the records of {', '.join(names)} are not known")
-
-
-def _of_graph(vertex: Vertex) -> Mapping[ScalingMetric, float]:
+def _of_graph(vertex: Vertex) -> dict[ScalingMetric, float]:
     return {
         ScalingMetric.PARALLELISM: float(vertex.parallelism),
         ScalingMetric.MAX_PARALLELISM: float(vertex.max_parallelism),

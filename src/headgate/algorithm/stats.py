@@ -26,7 +26,7 @@ class WindowStats:
     """
 
     first: Floats
-    """First valid finite value."""
+    """First valid finite value; like the other parts of a trend NaN for a measure of which only the level is kept."""
     last: Floats
     """Last valid finite value."""
     increase: Floats
@@ -34,10 +34,8 @@ class WindowStats:
     elapsed_ms: Floats
     """Sum over the epochs of the time between first and last; NaN with fewer than two values in every epoch."""
     total: Floats
-    """Exact sum of the finite values; 0 when there are none."""
+    """Exact sum of the finite values; 0 when there are none, NaN for a measure of which only the trend is kept."""
     count: Floats
     """Number of finite values."""
-    maximum: Floats
-    """Largest finite value."""
     infinite: Bools
     """Whether an infinity was seen."""

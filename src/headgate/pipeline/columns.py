@@ -6,35 +6,43 @@ import pyspark.sql.functions as F  # noqa: N812 (the name everybody gives it)
 from pyspark.sql import Column
 
 from headgate.model.samples import Measure
-from headgate.model.windows import column, statistics
+from headgate.model.windows import AVERAGED, STATISTICS, column
 
 
-def known_at(measure: Measure) -> Column:
-    """Give the tick of a row that has a value of the measure, null for the others; a tick is there once a group."""
-    return F.when(F.col(measure.column).isNotNull(), F.col("at_ms"))
+def where_known(measure: Measure, name: str) -> Column:
+    """Give a column of the rows that have a value of the measure, null for the others."""
+    return F.when(F.col(measure.column).isNotNull(), F.col(name))
 
 
 def statistic(measure: Measure, name: str) -> Column:
     """
     Give one statistic of `model.windows` as an aggregate under its column's name.
 
-    `min_by` and `max_by` skip rows whose tick is null. On primitives they keep Spark's hash aggregation, which a struct
-    would not.
+    `min_by` and `max_by` skip rows whose tick is null, and a tick is there once a group. On primitives they keep
+    Spark's hash aggregation, which a struct would not.
     """
-    value, measured_at, at = F.col(measure.column), F.col("measured_ms"), known_at(measure)
+    value = F.col(measure.column)
     aggregates = {
-        "first": lambda: F.min_by(value, at),
-        "first_ms": lambda: F.min_by(measured_at, at),
-        "last": lambda: F.max_by(value, at),
-        "last_ms": lambda: F.max_by(measured_at, at),
+        "first": lambda: F.min_by(value, where_known(measure, "at_ms")),
+        "first_ms": lambda: F.min(where_known(measure, "measured_ms")),
+        "last": lambda: F.max_by(value, where_known(measure, "at_ms")),
+        "last_ms": lambda: F.max(where_known(measure, "measured_ms")),
         "count": lambda: F.count(value),
         "sum": lambda: F.sum(value),
-        "max": lambda: F.max(value),
         "infinite": lambda: F.bit_or("infinite").bitwiseAND(F.lit(measure.bit)) != 0,
     }
     return aggregates[name]().alias(column(measure, name))
 
 
 def all_statistics() -> list[Column]:
-    """Give every statistic of every measure, in the order of `model.windows`."""
-    return [statistic(measure, name) for measure in Measure for name in statistics(measure)]
+    """Give every statistic that a window keeps of a vertex, in the order of `model.windows`."""
+    return [statistic(measure, name) for measure, names in STATISTICS.items() for name in names]
+
+
+def job_statistics() -> list[Column]:
+    """Give every statistic that a window keeps of a whole job, in the order of `model.windows`."""
+    return [
+        aggregate(measure.value).alias(column(measure, name))
+        for measure in AVERAGED
+        for name, aggregate in (("sum", F.sum), ("count", F.count))
+    ]

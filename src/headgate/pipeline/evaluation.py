@@ -1,104 +1,173 @@
 """
-From reduced windows to an answer for each job, as a pure function.
+From reduced windows to an answer for each job: the same for windows that Spark has reduced and for those of numpy.
 
-The in-process evaluator calls it as it is, Spark inside `mapInArrow` over whole jobs.
+All jobs are evaluated at once, as arrays; an answer becomes an object only when somebody asks for it.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Self
 
-import numpy as np
 import pyarrow as pa
-from pydantic import TypeAdapter
 
-from headgate.algorithm.columns import Table
+from headgate.algorithm.balance import balanced
+from headgate.algorithm.columns import Columns
 from headgate.algorithm.evaluate import evaluate
-from headgate.algorithm.fleet import FleetJob, assemble
-from headgate.algorithm.readiness import Pace, Span, coverage, readiness
-from headgate.algorithm.readout import metrics_by_job, spans_by_job
-from headgate.model.identity import JobKey, VertexId
+from headgate.algorithm.history import Growth
+from headgate.algorithm.job_wide import averages, job_wide
+from headgate.algorithm.readiness import Pace, readiness
+from headgate.algorithm.readout import Readout
+from headgate.algorithm.screening import Asked, Spans, coverages, least_samples, passing, spans
+from headgate.algorithm.stats import Bools, Floats, Ints
+from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
-from headgate.model.samples import EngineSettings
-from headgate.pipeline.arrow import ANSWERS, WINDOWS, arrays
-from headgate.pipeline.plan import Plan
+from headgate.model.samples import EngineSettings, JobMeasure
+from headgate.pipeline.arrow import columns, joined, places
+from headgate.pipeline.roster import Fleet
 from headgate.ports import Candidate
 
 Answer = EvaluatedMetrics | NotReady
 
-_ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """Reduced windows of a fleet, and whose they are; a number of -1 is nobody's."""
+
+    columns: Columns
+    """The columns of `model.windows` but the keys of jobs and vertices."""
+    owner: Ints
+    """Row of the vertex of each of these."""
+    job_columns: Columns
+    """The reduced job-wide columns of `model.windows`."""
+    job_owner: Ints
+    """Place of the job of each of these."""
+
+    @classmethod
+    def of(cls, fleet: Fleet, vertices: pa.Table, jobs: pa.Table) -> Self:
+        """Find the owners of reduced rows, `arrow.WINDOWS` and `arrow.JOB_WINDOWS`, in a fleet."""
+        return cls(
+            columns=columns(vertices),
+            owner=places(joined(vertices["job"], vertices["vertex"]), fleet.vertices),
+            job_columns=columns(jobs),
+            job_owner=places(jobs["job"], fleet.jobs),
+        )
 
 
-def answer(plan: Plan, windows: Table) -> Mapping[JobKey, Answer]:
-    """
-    Answer every job of the plan.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers(Mapping[JobKey, Answer]):
+    """The answers of one cycle, in the order in which the jobs were asked about."""
 
-    Args:
-        plan: the jobs that are asked about.
-        windows: the columns of `model.windows` for these jobs, the epochs of a vertex in order.
-    """
-    spans = spans_by_job(windows)
-    asked = [_asked(plan, job, spans.get(name, {})) for name, job in plan.jobs.items()]
-    ready = [job for job in asked if isinstance(job, FleetJob)]
-    batch = assemble(ready, windows)
-    evaluated = metrics_by_job(ready, batch, evaluate(batch))
-    keyed = zip(plan.keys.values(), asked, strict=True)
-    return {key: evaluated[key] if isinstance(job, FleetJob) else job for key, job in keyed}
+    fleet: Fleet
+    candidates: Mapping[JobKey, Candidate]
+    asked: Asked
+    spans: Spans
+    readout: Readout
+    passing: Bools
+    coverages: Floats
+    least_samples: Ints
+    averages: Mapping[JobMeasure, Floats]
+    balanced: Bools
 
+    def __len__(self) -> int:
+        """Count the jobs."""
+        return len(self.candidates)
 
-def evaluate_batches(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
-    """
-    Answer the jobs of Arrow batches of windows, sorted by job, vertex and epoch, however they are cut.
+    def __iter__(self) -> Iterator[JobKey]:
+        """Yield the jobs in the order in which they were asked about."""
+        return iter(self.candidates)
 
-    Yields:
-        Rows of `ANSWERS`. A job without any window does not occur in the batches, so it has no row.
-    """
-    for windows in whole_jobs(batches):
-        answers = answer(plan.only(windows["job"].unique().to_pylist()), arrays(windows))
-        rows = [{"job": str(key), "answer": _written(given)} for key, given in answers.items()]
-        yield pa.RecordBatch.from_pylist(rows, schema=ANSWERS)
+    def __getitem__(self, job: JobKey) -> Answer:
+        """Give one job's answer."""
+        candidate = self.candidates[job]
+        place = self.fleet.place_of[str(job)]
+        begin = int(self.fleet.layout.begins[place])
+        unready = None if self.passing[place] else self._unready(place)
+        return unready or self.readout.lacking(candidate.sample.topology, begin) or self._metrics(candidate, place)
 
+    def is_balanced(self, job: JobKey) -> bool:
+        """Tell whether the job surely stays as it is, unless something that it remembers says otherwise."""
+        place = self.fleet.place_of[str(job)]
+        return bool(self.balanced[place])
 
-def whole_jobs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Cut a stream of rows sorted by job anew, between jobs: the last job of a batch may go on in the next one."""
-    held = WINDOWS.empty_table()
-    for batch in batches:
-        rows = pa.concat_tables([held, pa.Table.from_batches([batch]).cast(WINDOWS)])
-        begin = _begin_of_last_job(rows)
-        if begin:
-            yield rows.slice(0, begin)
-        held = rows.slice(begin)
-    if held.num_rows:
-        yield held
+    def _unready(self, place: int) -> NotReady | None:
+        asked = self.asked
+        return readiness(
+            asked.samples[place],
+            asked.options[place],
+            spans=self.spans.of_job(self.fleet.layout, place),
+            pace=asked.paces[place],
+            now=asked.now,
+        )
 
-
-def read_answers(rows: pa.Table) -> Mapping[str, Answer]:
-    """Read the rows of `ANSWERS` back, by the text form of the job's key."""
-    pairs = zip(rows["job"].to_pylist(), rows["answer"].to_pylist(), strict=True)
-    return {job: _ANSWER.validate_json(text) for job, text in pairs}
-
-
-def no_windows() -> Table:
-    """Give windows without a row, for jobs of which the log holds nothing."""
-    return arrays(WINDOWS.empty_table())
-
-
-def _asked(plan: Plan, job: Candidate, spans: Mapping[VertexId, Span]) -> FleetJob | NotReady:
-    """Give the job as the evaluation wants it, or say why it cannot be evaluated yet."""
-    pace = _pace(plan.collect_interval, job.sample.settings)
-    return readiness(job.sample, job.options, spans=spans, pace=pace, now=plan.now) or FleetJob(
-        key=job.sample.job,
-        topology=job.sample.topology,
-        options=job.options,
-        coverage=coverage(spans, job.options.metrics_window, plan.now),
-        samples=min((span.samples for span in spans.values()), default=0),
-        growths=job.growths,
-    )
+    def _metrics(self, candidate: Candidate, place: int) -> EvaluatedMetrics:
+        topology = candidate.sample.topology
+        begin = int(self.fleet.layout.begins[place])
+        behind = self.readout.evaluation.backlog[begin : begin + len(topology.vertices)]
+        means = {measure: float(values[place]) for measure, values in self.averages.items()}
+        numbers = self.readout.vertices(topology, begin)
+        return EvaluatedMetrics(
+            vertices={vertex.id: metrics for vertex, metrics in zip(topology.vertices, numbers, strict=True)},
+            backlog=bool(behind.any()),
+            coverage=float(self.coverages[place]),
+            samples=int(self.least_samples[place]),
+            job=job_wide(candidate.sample, means),
+        )
 
 
-def _pace(collect_interval: timedelta, settings: EngineSettings) -> Pace:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What one cycle asks: which jobs, and when."""
+
+    candidates: Sequence[Candidate]
+    now: datetime
+    collect_interval: timedelta
+
+    def answers(self, fleet: Fleet, windows: Windows) -> Answers:
+        """Answer for every job of the fleet, which was laid out from the same candidates."""
+        layout, asked = fleet.layout, self._asked()
+        found = spans(layout, windows.columns, windows.owner)
+        batch = layout.batch(windows.columns, windows.owner, self._growths(fleet))
+        readout, ready = Readout(batch=batch, evaluation=evaluate(batch)), passing(layout, found, asked)
+        return Answers(
+            fleet=fleet,
+            candidates={candidate.sample.job: candidate for candidate in self.candidates},
+            asked=asked,
+            spans=found,
+            readout=readout,
+            passing=ready,
+            balanced=ready & readout.complete(len(layout.shapes)) & balanced(layout, readout.evaluation),
+            coverages=coverages(layout, found, asked),
+            least_samples=least_samples(layout, found),
+            averages=averages(windows.job_columns, windows.job_owner, len(layout.shapes)),
+        )
+
+    @property
+    def since(self) -> datetime:
+        """The first instant that counts for any job."""
+        return min((candidate.window_from for candidate in self.candidates), default=self.now)
+
+    def _asked(self) -> Asked:
+        refreshes = {one.sample.settings.metric_refresh_s: one.sample.settings for one in self.candidates}
+        paces = {refresh: pace(self.collect_interval, settings) for refresh, settings in refreshes.items()}
+        return Asked(
+            samples=[one.sample for one in self.candidates],
+            options=[one.options for one in self.candidates],
+            paces=[paces[one.sample.settings.metric_refresh_s] for one in self.candidates],
+            now=self.now,
+        )
+
+    def _growths(self, fleet: Fleet) -> Mapping[int, Growth]:
+        return {
+            fleet.row_of[str(one.sample.job), vertex]: growth
+            for one in self.candidates
+            for vertex, growth in one.growths.items()
+        }
+
+
+def pace(collect_interval: timedelta, settings: EngineSettings) -> Pace:
     """
     Two late samples are no news, a third one is.
 
@@ -108,15 +177,3 @@ def _pace(collect_interval: timedelta, settings: EngineSettings) -> Pace:
     refresh = timedelta(seconds=settings.metric_refresh_s)
     usual = max(collect_interval, refresh)
     return Pace(sample_every=collect_interval + refresh, stale_after=3 * usual, tolerance=2 * usual)
-
-
-def _begin_of_last_job(rows: pa.Table) -> int:
-    if not rows.num_rows:
-        return 0
-    jobs = np.array(rows["job"].to_pylist())
-    return int(np.searchsorted(jobs == jobs[-1], v=True))
-
-
-def _written(given: Answer) -> str:
-    # Not `dump_json`: it writes an infinite rate as null, which would not come back.
-    return json.dumps(_ANSWER.dump_python(given, mode="json"))

@@ -3,24 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import compress
 from threading import Lock
+from typing import Generic, Self, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
-from headgate.algorithm.columns import Table
-from headgate.algorithm.reduce import reduce_windows
+from headgate.algorithm.columns import Columns, stacked
+from headgate.algorithm.job_wide import reduce_jobs
+from headgate.algorithm.reduce import reduce_columns
+from headgate.algorithm.stats import Ints
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample
-from headgate.model.tables import SAMPLES
-from headgate.pipeline.arrow import arrays
-from headgate.pipeline.evaluation import answer
-from headgate.pipeline.plan import Plan
+from headgate.model.windows import AVERAGED, STATISTICS
+from headgate.pipeline.arrow import columns
+from headgate.pipeline.evaluation import Question, Windows
+from headgate.pipeline.roster import Fleet, Roster
 from headgate.ports import Candidate
 from headgate.samplelog.layout import epoch_ms
-from headgate.samplelog.rows import sample_table
+from headgate.samplelog.rows import job_table, sample_table
+
+Key = TypeVar("Key", str, tuple[str, str])
+
+
+_OF_VERTICES = ("at_ms", "measured_ms", "epoch", "infinite", *(measure.column for measure in STATISTICS))
+_OF_JOBS = ("at_ms", *(measure.value for measure in AVERAGED))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept(Generic[Key]):
+    """Samples as arrays, in the order in which they came, and whose they are."""
+
+    owners: tuple[Key, ...]
+    columns: Columns
+
+    def followed_by(self, newer: Self, *, since: datetime, cluster: str) -> Self:
+        """Put a tick of a cluster below these; one of the same instant is replaced, what is too old is dropped."""
+        ticks, (tick, *_) = self.columns["at_ms"].values, newer.columns["at_ms"].values.tolist() or [-1]
+        stays = ticks >= epoch_ms(since)
+        stays[[row for row in np.flatnonzero(ticks == tick) if _cluster(self.owners[row]) == cluster]] = False
+        owners = tuple(compress(self.owners, stays.tolist()))
+        return replace(
+            self,
+            owners=owners + newer.owners,
+            columns=stacked([self.columns.rows(np.flatnonzero(stays)), newer.columns]),
+        )
+
+
+def _vertices(samples: Sequence[JobSample]) -> Kept[tuple[str, str]]:
+    """Keep what the log would, in whole thousandths."""
+    rows = sample_table(samples)
+    owners = zip(rows["job"].to_pylist(), rows["vertex"].to_pylist(), strict=True)
+    return Kept(owners=tuple(owners), columns=columns(rows.select(_OF_VERTICES)))
+
+
+def _jobs(samples: Sequence[JobSample]) -> Kept[str]:
+    rows = job_table(samples)
+    return Kept(owners=tuple(rows["job"].to_pylist()), columns=columns(rows.select(_OF_JOBS)))
+
+
+def _cluster(owner: str | tuple[str, str]) -> str:
+    job = owner if isinstance(owner, str) else owner[0]
+    return JobKey.parse(job).cluster
 
 
 class InProcessEvaluator:
@@ -41,33 +88,49 @@ class InProcessEvaluator:
         """
         self._collect_interval = collect_interval
         self._keep = keep
-        self._ticks: Mapping[tuple[datetime, str], pa.Table] = {}
+        self._kept = _vertices(()), _jobs(())
+        self._roster = Roster()
         self._lock = Lock()
 
     def append(self, samples: Sequence[JobSample], /) -> None:
         """Keep the samples of one tick of one cluster, and drop those that have become too old."""
         if not samples:
             return
-        at = samples[0].at
-        # A new mapping each time: an evaluation that is under way keeps the one that it began with.
+        since, cluster = samples[0].at - self._keep, samples[0].job.cluster
         with self._lock:
-            young = {key: table for key, table in self._ticks.items() if key[0] >= at - self._keep}
-            self._ticks = young | {(at, samples[0].job.cluster): sample_table(samples)}
+            vertices, jobs = self._kept
+            # New values each time: an evaluation that is under way keeps those that it began with.
+            self._kept = (
+                vertices.followed_by(_vertices(samples), since=since, cluster=cluster),
+                jobs.followed_by(_jobs(samples), since=since, cluster=cluster),
+            )
 
     def evaluate(
         self, candidates: Sequence[Candidate], now: datetime, /
     ) -> Mapping[JobKey, EvaluatedMetrics | NotReady]:
         """Answer every candidate over its own window."""
-        plan = Plan.of(candidates, now=now, collect_interval=self._collect_interval)
-        samples = pa.concat_tables([SAMPLES.empty_table(), *self._ticks.values()])
-        return answer(plan, reduce_windows(within_window(arrays(samples), plan)))
+        question = Question(candidates=candidates, now=now, collect_interval=self._collect_interval)
+        fleet = self._roster.fleet(candidates)
+        return question.answers(fleet, _reduced(*self._kept, fleet, question))
 
 
-def within_window(samples: Table, plan: Plan) -> Table:
-    """Keep the samples of each job's own window; those of jobs that are not planned are dropped."""
-    names, job = np.unique(samples.job, return_inverse=True)
-    begins = {name: epoch_ms(candidate.window_from) for name, candidate in plan.jobs.items()}
-    end = epoch_ms(plan.now)
-    begin = np.array([begins.get(name, end + 1) for name in names.tolist()], dtype=np.int64)[job]
-    ticks = samples["at_ms"].values
-    return samples.take(np.flatnonzero((ticks >= begin) & (ticks <= end)))
+def _reduced(vertices: Kept[tuple[str, str]], jobs: Kept[str], fleet: Fleet, question: Question) -> Windows:
+    begins = np.array([epoch_ms(one.window_from) for one in question.candidates], dtype=np.int64)
+    until, count = epoch_ms(question.now), len(begins)
+    samples, owner = _within(vertices, fleet.row_of, begins[fleet.layout.job], until)
+    windows, window_owner = reduce_columns(samples, owner)
+    return Windows(
+        columns=windows,
+        owner=window_owner,
+        job_columns=reduce_jobs(*_within(jobs, fleet.place_of, begins, until), count),
+        job_owner=np.arange(count),
+    )
+
+
+def _within(kept: Kept[Key], place_of: Mapping[Key, int], begins: Ints, until: int) -> tuple[Columns, Ints]:
+    """Keep what is somebody's, no older than its owner's window begins and no younger than it ends."""
+    owner = np.array([place_of.get(key, -1) for key in kept.owners], dtype=np.int64)
+    ticks = kept.columns["at_ms"].values
+    known = np.flatnonzero((owner >= 0) & (ticks <= until))
+    inside = known[ticks[known] >= begins[owner[known]]]
+    return kept.columns.rows(inside), owner[inside]

@@ -1,11 +1,15 @@
-"""The evaluator of the live cycle: each time a plain Spark batch over the last window of the log, with no state."""
+"""
+The evaluator of the live cycle: each time a plain Spark batch over the last window of the log, with no state.
+
+Spark reads and reduces. The few rows that are left, one a vertex, are evaluated here: that takes a fraction of the time
+of sending the job graphs to the workers.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,19 +18,18 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample, VertexSample
-from headgate.model.tables import SAMPLES
+from headgate.model.tables import TABLES
 from headgate.model.topology import Topology, Vertex
-from headgate.model.windows import KEYS
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.pipeline.arrow import ANSWERS
-from headgate.pipeline.evaluation import answer, evaluate_batches, no_windows, read_answers
-from headgate.pipeline.plan import Plan
+from headgate.pipeline.arrow import JOB_WINDOWS, WINDOWS
+from headgate.pipeline.evaluation import Question, Windows
+from headgate.pipeline.roster import Roster
 from headgate.pipeline.schemas import spark_schema
 from headgate.pipeline.session import reported
-from headgate.pipeline.windows import reduce_windows, within_window
+from headgate.pipeline.windows import Bounds, reduce_jobs, reduce_windows, within_window
 from headgate.ports import Candidate
 from headgate.samplelog.reader import LogReader
-from headgate.samplelog.rows import sample_table
+from headgate.samplelog.rows import job_table, sample_table
 
 
 class SparkEvaluator:
@@ -37,13 +40,14 @@ class SparkEvaluator:
         Evaluate over a log.
 
         Args:
-            session: from `pipeline.session`; its workers must be able to import Headgate.
+            session: from `pipeline.session`.
             log: directory of the samples log, under the same path for every worker.
             collect_interval: time between two ticks, from which follows what is stale.
         """
         self._session = session
         self._reader = LogReader(log)
         self._collect_interval = collect_interval
+        self._roster = Roster()
 
     def evaluate(
         self, candidates: Sequence[Candidate], now: datetime, /
@@ -55,35 +59,35 @@ class SparkEvaluator:
             UnreachableError: the log could not be read, or Spark failed.
             PermanentError: a newer Headgate wrote the log.
         """
-        plan = Plan.of(candidates, now=now, collect_interval=self._collect_interval)
-        files = self._reader.files("samples", plan.since, now)
-        answers = read_answers(self._evaluated(files, plan)) if files and plan.jobs else {}
-        silent = answer(plan.only(plan.jobs.keys() - answers.keys()), no_windows())
-        return {key: answers[name] if name in answers else silent[key] for name, key in plan.keys.items()}
+        if not candidates:
+            return {}
+        question = Question(candidates=candidates, now=now, collect_interval=self._collect_interval)
+        bounds, fleet = Bounds.of(candidates, now), self._roster.fleet(candidates)
+        vertices = self._reduced("samples", question, bounds)
+        jobs = self._reduced("jobs", question, bounds)
+        return question.answers(fleet, Windows.of(fleet, vertices, jobs))
 
-    def _evaluated(self, files: Sequence[Path], plan: Plan) -> pa.Table:
-        with reported("the windows cannot be evaluated on Spark"):
-            return evaluated(self._samples(files), plan).toArrow()
+    def _reduced(self, table: str, question: Question, bounds: Bounds) -> pa.Table:
+        files = self._reader.files(table, question.since, question.now)
+        if not files:
+            return _SCHEMAS[table].empty_table()
+        with reported("the windows cannot be reduced on Spark"):
+            rows = self._session.read.schema(spark_schema(TABLES[table])).parquet(*map(_address, files))
+            return _reduced(table, rows, bounds)
 
-    def _samples(self, files: Sequence[Path]) -> DataFrame:
-        return self._session.read.schema(spark_schema(SAMPLES)).parquet(*map(_address, files))
+
+_SCHEMAS = {"samples": WINDOWS, "jobs": JOB_WINDOWS}
+_REDUCERS = {"samples": reduce_windows, "jobs": reduce_jobs}
 
 
-def evaluated(samples: DataFrame, plan: Plan) -> DataFrame:
-    """Evaluate the planned jobs; one row of `ANSWERS` for each that has a sample in its window."""
-    bounds = samples.sparkSession.createDataFrame(plan.bounds())
-    return (
-        samples.transform(within_window, bounds)
-        .transform(reduce_windows)
-        .repartition("job")
-        .sortWithinPartitions(*KEYS)
-        .mapInArrow(partial(evaluate_batches, plan=plan), spark_schema(ANSWERS))
-    )
+def _reduced(table: str, rows: DataFrame, bounds: Bounds) -> pa.Table:
+    reduced: pa.Table = rows.transform(within_window, bounds).transform(_REDUCERS[table]).toArrow()
+    return reduced
 
 
 def warm_up(session: SparkSession) -> None:
     """
-    Evaluate one vertex of a job that does not exist, for the classes and the code that this makes the JVM load.
+    Reduce one sample of a job that does not exist, for the classes and the code that this makes the JVM load.
 
     Raises:
         UnreachableError: Spark failed.
@@ -98,10 +102,10 @@ def warm_up(session: SparkSession) -> None:
         topology=Topology(vertices=(Vertex(id=source, name="source", parallelism=1, max_parallelism=1),)),
         vertices={source: VertexSample(measured_at=now)},
     )
-    candidate = Candidate(sample=sample, options=AutoscalerOptions(), window_from=now)
-    plan = Plan.of([candidate], now=now, collect_interval=timedelta(seconds=1))
+    bounds = Bounds.of([Candidate(sample=sample, options=AutoscalerOptions(), window_from=now)], now)
     with reported("Spark does not work"):
-        evaluated(session.createDataFrame(sample_table([sample])), plan).toArrow()
+        for table, rows in (("samples", sample_table([sample])), ("jobs", job_table([sample]))):
+            _reduced(table, session.createDataFrame(rows), bounds)
 
 
 def _address(file: Path) -> str:

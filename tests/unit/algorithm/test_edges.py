@@ -98,7 +98,10 @@ def test_a_slow_join_needs_all_that_is_sent_to_it() -> None:
     flows = {"a": (100, 100), "b": (100, 200), "join": (200, 0)}
 
     assert _ratios([("a", "join"), ("b", "join")], flows) == {("a", "join"): 1.0, ("b", "join"): 2.0}
-    assert _ratios([("a", "join"), ("b", "join")], flows, parity=Parity.REFERENCE) == {("a", "join"): 0.0, ("b", "join"): 1.0}
+    assert _ratios([("a", "join"), ("b", "join")], flows, parity=Parity.REFERENCE) == {
+        ("a", "join"): 0.0,
+        ("b", "join"): 1.0,
+    }
 
 
 def test_a_join_that_empties_its_buffers_needs_what_is_sent() -> None:
@@ -120,6 +123,21 @@ def test_a_join_beside_a_fan_out_falls_back() -> None:
     assert ratios["a", "join"] == pytest.approx(0.6)
     assert ratios["b", "join"] == 1.0
     assert ratios["a", "side"] == 1.2
+
+
+def test_side_outputs_share_what_is_read() -> None:
+    """
+    Two vertices send 1000/s on and 10/s aside to a common vertex, which reads 20/s.
+
+    The reference would scale that for 2000/s (FLINK-39939).
+    """
+    edges = [("a", "main"), ("b", "other"), ("a", "late"), ("b", "late")]
+    flows = {"a": (1000, 1000), "b": (1000, 1000), "main": (990, 0), "other": (990, 0), "late": (20, 0)}
+
+    ours, theirs = (_ratios(edges, flows, parity=parity) for parity in Parity)
+
+    assert (ours["a", "late"], ours["b", "late"]) == (0.01, 0.01)
+    assert (theirs["a", "late"], theirs["b", "late"]) == (1.0, 1.0)
 
 
 def test_nothing_flows_from_a_vertex_that_reads_nothing() -> None:

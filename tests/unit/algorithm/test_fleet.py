@@ -9,8 +9,9 @@ from datetime import timedelta
 import numpy as np
 
 from headgate.algorithm.evaluate import evaluate
-from headgate.algorithm.fleet import FleetJob, assemble, levels, tuning
+from headgate.algorithm.fleet import FleetJob, assemble, tuning
 from headgate.algorithm.reduce import reduce_windows
+from headgate.algorithm.shape import levels
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator

@@ -13,7 +13,7 @@ from headgate.algorithm.stats import WindowStats
 
 
 def _stats(**known: float) -> WindowStats:
-    unknown = dict.fromkeys(("first", "last", "increase", "elapsed_ms", "maximum"), math.nan)
+    unknown = dict.fromkeys(("first", "last", "increase", "elapsed_ms"), math.nan)
     floats = {name: np.array([float(value)]) for name, value in {**unknown, "total": 0, "count": 0, **known}.items()}
     return WindowStats(**floats, infinite=np.array([False]))
 

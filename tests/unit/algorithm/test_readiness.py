@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.algorithm.readiness import Pace, Span, coverage, readiness
+from headgate.algorithm.readiness import Pace, Span, readiness
 from headgate.model.identity import VertexId
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
@@ -84,17 +84,3 @@ def test_a_finished_vertex_needs_no_samples() -> None:
     finished = sample(replace(TOPOLOGY, vertices=vertices))
 
     assert readiness(finished, OPTIONS, spans={VertexId("in"): FULL}, pace=PACE, now=at(NOW)) is None
-
-
-@pytest.mark.parametrize(("first", "covered"), [(NOW - 700, 1.0), (NOW - 300, 0.5), (NOW, 0.0)])
-def test_coverage_is_what_all_vertices_span(first: int, covered: float) -> None:
-    """The vertex that came last counts, and more than the window is not more."""
-    spans = {VertexId("in"): FULL, VertexId("out"): _span(first, NOW)}
-
-    assert coverage(spans, WINDOW, at(NOW)) == covered
-    assert coverage({}, WINDOW, at(NOW)) == 0
-
-
-def test_epochs_are_joined() -> None:
-    """Two epochs of a vertex span what both do."""
-    assert _span(0, 10).joined(_span(20, 40)) == _span(0, 40)

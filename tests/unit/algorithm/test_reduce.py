@@ -39,7 +39,7 @@ def test_a_counter_keeps_its_ends() -> None:
 
 
 def test_the_ends_are_those_of_the_first_and_last_tick() -> None:
-    """Ticks order the samples, whatever order they came in; a vertex has one sample a tick."""
+    """Ticks order the values, whatever order they came in; times are the earliest and the latest measured."""
     windows = _reduce(
         Row(vertex="v", at_ms=10_000, measured_ms=8_000, values={Measure.NUM_RECORDS_IN: 8}),
         Row(vertex="v", at_ms=0, measured_ms=3_000, values={Measure.NUM_RECORDS_IN: 3}),
@@ -47,16 +47,17 @@ def test_the_ends_are_those_of_the_first_and_last_tick() -> None:
 
     assert _kept(windows, "records_in__first") == [3_000]
     assert _kept(windows, "records_in__last") == [8_000]
+    assert _kept(windows, "records_in__first_ms") == [3_000]
+    assert _kept(windows, "records_in__last_ms") == [8_000]
 
 
-def test_a_gauge_keeps_sum_and_maximum() -> None:
-    """Sum, maximum and count are those of the finite values; the infinite one only leaves a flag."""
+def test_a_level_keeps_sum_and_count() -> None:
+    """Both are those of the finite values; the infinite one only leaves a flag."""
     windows = _reduce(
         *(Row(vertex="v", at_ms=i, values={Measure.OBSERVED_TPR: v}) for i, v in enumerate([2, math.inf, 5, -1]))
     )
 
     assert _kept(windows, "observed_tpr__sum") == [6_000]
-    assert _kept(windows, "observed_tpr__max") == [5_000]
     assert _kept(windows, "observed_tpr__count") == [3]
     assert _kept(windows, "observed_tpr__infinite") == [True]
     assert _kept(windows, "load__infinite") == [False]
@@ -64,22 +65,24 @@ def test_a_gauge_keeps_sum_and_maximum() -> None:
 
 def test_what_was_never_seen_is_null() -> None:
     """Without a finite value there is no statistic but the count, which is zero."""
-    windows = _reduce(Row(vertex="v", at_ms=0, values={Measure.LAG: math.inf}))
+    windows = _reduce(Row(vertex="v", at_ms=0, values={Measure.OBSERVED_TPR: math.inf}))
 
-    assert [_kept(windows, f"lag_records__{name}") for name in ("first", "last_ms", "sum", "max")] == [[None]] * 4
+    assert [_kept(windows, f"lag_records__{name}") for name in ("first", "first_ms", "last", "last_ms")] == [[None]] * 4
     assert _kept(windows, "lag_records__count") == [0]
-    assert _kept(windows, "lag_records__infinite") == [True]
+    assert _kept(windows, "observed_tpr__sum") == [None]
+    assert _kept(windows, "observed_tpr__count") == [0]
+    assert _kept(windows, "observed_tpr__infinite") == [True]
 
 
 def test_rows_without_a_value_are_passed_over() -> None:
     """The ends of a measure are its first and last value, not those of the window."""
     windows = _reduce(
         Row(vertex="v", at_ms=0),
-        Row(vertex="v", at_ms=1, values={Measure.LOAD: 0.25}),
+        Row(vertex="v", at_ms=1, values={Measure.LAG: 25}),
         Row(vertex="v", at_ms=2),
     )
 
-    assert _kept(windows, "load__first_ms") == [1]
+    assert _kept(windows, "lag_records__first_ms") == [1]
     assert _kept(windows, "samples") == [3]
     assert _kept(windows, "last_at_ms") == [2]
 
@@ -108,7 +111,7 @@ def test_the_columns_are_those_of_the_contract() -> None:
 
 def test_sums_are_exact() -> None:
     """Integers add up to the last digit where floating point would not."""
-    rows = [Row(vertex="v", at_ms=i, values={Measure.LAG: v}) for i, v in enumerate([1e11, 0.001, 0.001])]
+    rows = [Row(vertex="v", at_ms=i, values={Measure.OBSERVED_TPR: v}) for i, v in enumerate([1e11, 0.001, 0.001])]
 
-    assert _kept(_reduce(*rows), "lag_records__sum") == [100_000_000_000_002]
-    assert _reduce(*rows)["lag_records__sum"].values.dtype == np.int64
+    assert _kept(_reduce(*rows), "observed_tpr__sum") == [100_000_000_000_002]
+    assert _reduce(*rows)["observed_tpr__sum"].values.dtype == np.int64

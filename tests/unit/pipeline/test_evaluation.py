@@ -1,26 +1,23 @@
-"""Rows of windows become answers, whole jobs at a time, however the stream of rows is cut."""
+"""Rows of windows become answers, an object a job only when it is asked for."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from headgate.model.identity import JobKey
-from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric, VertexMetrics
+from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue, NotReady, ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.model.samples import Measure
-from headgate.model.windows import column
+from headgate.model.samples import JobMeasure, Measure
+from headgate.model.windows import STATISTICS, TREND, column
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.pipeline.arrow import ANSWERS, WINDOWS, arrays
-from headgate.pipeline.evaluation import answer, evaluate_batches, no_windows, read_answers, whole_jobs
-from headgate.pipeline.plan import Plan
+from headgate.pipeline.arrow import JOB_WINDOWS, WINDOWS
+from headgate.pipeline.evaluation import Answers, Question, Windows
+from headgate.pipeline.roster import Roster
 from headgate.ports import Candidate
 from headgate.samplelog.layout import epoch_ms
 from headgate.testing.builders import START, at, chain, sample
@@ -30,11 +27,17 @@ TOPOLOGY = chain({"source": 2, "sink": 4})
 OPTIONS = AutoscalerOptions(metrics_window=timedelta(minutes=5), stabilization_interval=timedelta())
 
 
-def plan(jobs: int) -> Plan:
-    """Plan to answer so many jobs."""
+def candidates(jobs: int) -> list[Candidate]:
+    """Ask about so many jobs."""
     asked = [sample(TOPOLOGY, job=JobKey("prod", f"job-{number}"), tick=NOW) for number in range(jobs)]
-    candidates = [Candidate(sample=each, options=OPTIONS, window_from=START) for each in asked]
-    return Plan.of(candidates, now=NOW, collect_interval=timedelta(seconds=10))
+    return [Candidate(sample=each, options=OPTIONS, window_from=START) for each in asked]
+
+
+def answers(asked: list[Candidate], rows: pa.Table, job_rows: pa.Table | None = None, second: int = 300) -> Answers:
+    """Answer from these reduced rows."""
+    fleet = Roster().fleet(asked)
+    question = Question(candidates=asked, now=at(second), collect_interval=timedelta(seconds=10))
+    return question.answers(fleet, Windows.of(fleet, rows, job_rows or JOB_WINDOWS.empty_table()))
 
 
 def windows(jobs: int) -> pa.Table:
@@ -55,8 +58,8 @@ def window(job: str, vertex: str, epoch: int, seconds: tuple[int, int], number: 
     first, last = seconds
     row: dict[str, object] = {"job": job, "vertex": vertex, "epoch": epoch}
     row |= {"samples": (last - first) // 10 + 1, "first_at_ms": epoch_ms(at(first)), "last_at_ms": epoch_ms(at(last))}
-    for measure in Measure:
-        if measure.column.startswith("records") or measure.column.endswith("ms"):
+    for measure, names in STATISTICS.items():
+        if names is TREND and measure is not Measure.LAG:
             rate = 100_000 * (number + 1) if measure.column.startswith("records") else 300_000
             ends = {"first": 0, "last": rate * (last - first), "count": 2}
             times = {"first_ms": epoch_ms(at(first)), "last_ms": epoch_ms(at(last))}
@@ -67,79 +70,66 @@ def window(job: str, vertex: str, epoch: int, seconds: tuple[int, int], number: 
 
 
 def test_every_job_is_answered_in_order() -> None:
-    """Jobs with enough samples get their metrics."""
-    answers = answer(plan(3), arrays(windows(3)))
-    assert [key.name for key in answers] == ["job-0", "job-1", "job-2"]
-    second = answers[JobKey("prod", "job-1")]
+    """Jobs with enough samples get their metrics, in whatever order the rows come."""
+    found = answers(candidates(3), windows(3).take([4, 8, 0, 2, 6, 1, 3, 7, 5]))
+
+    assert [key.name for key in found] == ["job-0", "job-1", "job-2"]
+    assert found == answers(candidates(3), windows(3))
+    second = found[JobKey("prod", "job-1")]
     assert isinstance(second, EvaluatedMetrics)
-    source = second.vertices[TOPOLOGY.vertices[0].id]
-    assert source.metrics[ScalingMetric.TARGET_DATA_RATE] == pytest.approx(200.0)
-    assert second.coverage == 1.0
+    assert second.vertices[TOPOLOGY.vertices[0].id].metrics[ScalingMetric.TARGET_DATA_RATE] == pytest.approx(200.0)
+    assert (second.coverage, second.samples) == (1.0, 31)
 
 
 def test_a_job_without_windows_is_answered_too() -> None:
-    """No samples is a normal answer."""
-    given_answer = answer(plan(1), no_windows())[JobKey("prod", "job-0")]
-    assert isinstance(given_answer, NotReady)
-    assert given_answer.reason is Reason.NO_SAMPLES
+    """No samples is a normal answer, also for a graph without a vertex."""
+    empty = replace(candidates(2)[1].sample, topology=chain({}))
+    found = answers([candidates(1)[0], replace(candidates(1)[0], sample=empty)], WINDOWS.empty_table())
+
+    assert [one.reason for one in found.values() if isinstance(one, NotReady)] == [Reason.NO_SAMPLES] * 2
 
 
 def test_a_stale_job_does_not_hold_up_the_others() -> None:
     """Each job is found ready or not by itself."""
-    asked = plan(2)
-    late = replace(asked, now=at(400)).only(["prod/job-0"])
-    assert isinstance(answer(late, arrays(windows(1)))[JobKey("prod", "job-0")], NotReady)
-    fresh = windows(2).slice(3)
-    answers = answer(asked, arrays(fresh))
-    assert isinstance(answers[JobKey("prod", "job-0")], NotReady)
-    assert isinstance(answers[JobKey("prod", "job-1")], EvaluatedMetrics)
+    late = answers(candidates(1), windows(1), second=400)[JobKey("prod", "job-0")]
+    assert isinstance(late, NotReady)
+    assert late.reason is Reason.STALE_METRICS
+
+    found = answers(candidates(2), windows(2).slice(3))
+    assert isinstance(found[JobKey("prod", "job-0")], NotReady)
+    assert isinstance(found[JobKey("prod", "job-1")], EvaluatedMetrics)
 
 
-@settings(max_examples=20)
-@given(cuts=st.lists(st.integers(0, 12), max_size=6).map(sorted))
-def test_the_cut_of_the_stream_changes_nothing(cuts: list[int]) -> None:
-    """Batches of any length, empty ones among them, give the answers of one batch."""
-    rows = windows(4)
-    bounds = [0, *cuts, rows.num_rows]
-    pieces = [rows.slice(begin, end - begin) for begin, end in itertools.pairwise(bounds)]
-    batches = [batch for piece in pieces for batch in piece.combine_chunks().to_batches() or [_empty()]]
-    answers = pa.Table.from_batches(evaluate_batches(batches, plan(4)), schema=ANSWERS)
-    expected = {str(key): given_answer for key, given_answer in answer(plan(4), arrays(rows)).items()}
-    assert read_answers(answers) == expected
-    assert answers.num_rows == 4
+def test_rows_of_others_do_not_count() -> None:
+    """The log may hold jobs that are not asked about."""
+    assert answers(candidates(1), windows(3)) == answers(candidates(1), windows(1))
 
 
-def test_jobs_leave_whole_and_as_soon_as_they_can() -> None:
-    """A job goes on when the next one has begun, or nothing comes any more."""
-    batches = windows(3).to_batches(max_chunksize=4)
-    assert [table["job"].unique().to_pylist() for table in whole_jobs(batches)] == [
-        ["prod/job-0"],
-        ["prod/job-1"],
-        ["prod/job-2"],
-    ]
-    assert [table.num_rows for table in whole_jobs(batches)] == [3, 3, 3]
+def test_job_wide_values_come_along() -> None:
+    """Latest from the sample, mean from the window; what is not known is absent."""
+    latest = replace(candidates(1)[0].sample, values={JobMeasure.GC_PRESSURE: 0.25}, slots_total=5, slots_free=2)
+    row = {"job": "prod/job-0", **dict.fromkeys(JOB_WINDOWS.names[1:], 0)}
+    row |= {"heap_used_bytes__sum": 9_000_000, "heap_used_bytes__count": 2}
+    of_another = row | {"job": "prod/unknown", "heap_used_bytes__sum": 1}
+    heap = pa.Table.from_pylist([row, of_another], schema=JOB_WINDOWS)
+
+    found = answers([replace(candidates(1)[0], sample=latest)], windows(1), heap)[latest.job]
+
+    assert isinstance(found, EvaluatedMetrics)
+    assert found.job == {
+        JobMetric.GC_PRESSURE: JobValue(current=0.25),
+        JobMetric.HEAP_MEMORY_USED: JobValue(average=4500),
+        JobMetric.NUM_TASK_SLOTS_USED: JobValue(current=3),
+    }
 
 
-def test_no_rows_are_no_jobs() -> None:
-    """An empty partition yields nothing."""
-    assert list(whole_jobs([])) == []
-    assert list(evaluate_batches([_empty()], plan(1))) == []
+def test_what_did_not_change_is_laid_out_once() -> None:
+    """Equal jobs of the next cycle stand where they stood; one that changed is laid out anew, the others kept."""
+    roster, asked = Roster(), candidates(2)
+    before = roster.fleet(asked)
+    changed = replace(asked[1].sample, topology=chain({"source": 3, "sink": 4}))
 
-
-def test_an_answer_comes_back_from_its_row() -> None:
-    """Infinite and missing numbers survive the way from the workers."""
-    vertex = TOPOLOGY.vertices[0].id
-    metrics = VertexMetrics(
-        metrics={ScalingMetric.TRUE_PROCESSING_RATE: float("inf")}, needed_capacity=0.1, factor=None, outside=True
-    )
-    whole = EvaluatedMetrics(vertices={vertex: metrics}, backlog=True, coverage=0.5, samples=3)
-    text = (
-        '{"vertices": {"source": {"metrics": {"TRUE_PROCESSING_RATE": Infinity}, "needed_capacity": 0.1, '
-        '"factor": null, "outside": true}}, "backlog": true, "coverage": 0.5, "samples": 3}'
-    )
-    rows = pa.Table.from_pylist([{"job": "prod/a", "answer": text}], schema=ANSWERS)
-    assert read_answers(rows) == {"prod/a": whole}
-
-
-def _empty() -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], schema=WINDOWS)
+    assert roster.fleet(candidates(2)) is before
+    after = roster.fleet([asked[0], replace(asked[1], sample=changed)])
+    assert after.layout.shapes[0] is before.layout.shapes[0]
+    assert after.layout.parallelism.tolist() == [2, 4, 3, 4]
