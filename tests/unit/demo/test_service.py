@@ -54,5 +54,7 @@ def test_nothing_of_the_workload_is_told(tmp_path: Path) -> None:
         "utilization.max",
         "utilization.min",
         "metrics.busy-time.aggregator",
+        "scale-down.interval",
         "scale-down.max-factor",
+        "scaling.parallelism-alignment.mode",
     }
