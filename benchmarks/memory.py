@@ -34,8 +34,7 @@ def _propose(candidates: Sequence[Candidate], roster: Roster, windows: Windows) 
     answers = Question(candidates=candidates, now=NOW, collect_interval=INTERVAL).answers(
         roster.fleet(candidates), windows
     )
-    restless = [one for one in candidates if not answers.is_balanced(one.sample.job)]
-    decisions = [decide(one.sample, answers[one.sample.job], one.options, NOW) for one in restless]
+    decisions = [decide(one.sample, answers[one.sample.job], one.options, NOW) for one in candidates]
     return sum(decision.outcome is Outcome.RESCALE for decision in decisions)
 
 

@@ -22,6 +22,7 @@ from headgate.options.deviations import Parity
 from headgate.pipeline.evaluation import Answers
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.ports import Candidate
+from headgate.samplelog.rows import decision_table, read_decision
 from headgate.testing.builders import at, sample
 
 NOW = 300
@@ -119,13 +120,14 @@ def test_the_screen_lets_nobody_through_who_is_not_ready(
 @settings(max_examples=80, deadline=None)
 @given(fleet=st.lists(jobs(), min_size=1, max_size=4), chosen=options)
 def test_a_balanced_job_would_be_left_alone(fleet: list[list[JobSample]], chosen: AutoscalerOptions) -> None:
-    """Whom the array rule calls balanced, `decide` leaves alone without a step, a notice or a wish to remember."""
+    """Whom the array rule calls balanced, the policies leave alone, too: the decision is the same in every field."""
     candidates, found = _answers(fleet, chosen)
 
     for candidate in candidates:
-        job = candidate.sample.job
-        if found.is_balanced(job):
-            assert isinstance(found[job], EvaluatedMetrics)
-            decision = decide(candidate.sample, found[job], chosen, at(NOW))
-            assert (decision.outcome, decision.reason) == (Outcome.KEEP, Reason.BALANCED)
-            assert not any(p.steps or p.notices or p.delayed or p.changes for p in decision.proposals)
+        answer = found[candidate.sample.job]
+        if isinstance(answer, EvaluatedMetrics) and answer.balanced:
+            short = decide(candidate.sample, answer, chosen, at(NOW))
+            long = decide(candidate.sample, replace(answer, balanced=False), chosen, at(NOW))
+            assert (short.outcome, short.reason) == (Outcome.KEEP, Reason.BALANCED)
+            assert short == long
+            assert read_decision(decision_table([short]).to_pylist()[0]) == short

@@ -7,21 +7,22 @@ Whether a wanted rescale is carried out is the control loop's business: `Decisio
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from headgate.algorithm.history import aged
 from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.permission import permitted
 from headgate.algorithm.plan import planned
-from headgate.algorithm.propose import propose
-from headgate.algorithm.verdict import verdict
+from headgate.algorithm.propose import as_it_runs, propose
+from headgate.algorithm.verdict import IN_BALANCE, verdict
 from headgate.model.decision import Decision, Notice, Outcome
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.state import UNSEEN, JobState
+from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 
 
@@ -38,6 +39,9 @@ def decide(
         return not_ready(sample.job, evaluated, now)
     if pressure := memory_pressure(evaluated, options):
         return _under_pressure(sample, evaluated, pressure, now)
+    if evaluated.balanced and is_unburdened(state):
+        vertices, fingerprint = sample.topology.vertices, sample.topology.fingerprint
+        return in_balance(sample.job, vertices, evaluated, now, fingerprint=fingerprint)
     proposals = propose(sample.topology, evaluated, options, now, state)
     proposals = planned(sample.topology, proposals, options)
     outcome, reason, message = verdict(proposals, evaluated, options)
@@ -57,6 +61,30 @@ def decide(
     if outcome is not Outcome.RESCALE:
         return decision
     return permitted(decision, sample, evaluated, options, state.history)
+
+
+def is_unburdened(state: JobState) -> bool:
+    """Tell whether a job remembers nothing that could move a vertex whose numbers do not."""
+    return not state.history and not state.delayed
+
+
+def in_balance(
+    job: JobKey, vertices: Iterable[Vertex], evaluated: EvaluatedMetrics, now: datetime, *, fingerprint: str
+) -> Decision:
+    """Keep every vertex of a job as it is, since the numbers say so already: what the policies would have said."""
+    proposals = tuple(as_it_runs(vertex, outside=False) for vertex in vertices)
+    return Decision(
+        id=decision_id(job, now, {proposal.vertex: proposal.wanted for proposal in proposals}),
+        job=job,
+        at=now,
+        outcome=Outcome.KEEP,
+        reason=Reason.BALANCED,
+        message=IN_BALANCE,
+        fingerprint=fingerprint,
+        proposals=proposals,
+        evaluated=evaluated,
+        delayed={},
+    )
 
 
 def not_ready(job: JobKey, why: NotReady, now: datetime) -> Decision:

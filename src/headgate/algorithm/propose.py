@@ -24,6 +24,7 @@ from headgate.algorithm.policies import (
     held,
     not_shrinking_in_backlog,
     not_shrinking_while_busy,
+    scaled,
     step_down_within,
     step_up_within,
     to_utilization_target,
@@ -34,7 +35,7 @@ from headgate.algorithm.rules import rules_of
 from headgate.algorithm.scalability import exponent_of, growth_of, scaling_along, scaling_as_observed
 from headgate.model.decision import Proposal
 from headgate.model.metrics import EvaluatedMetrics, VertexMetrics
-from headgate.model.state import UNSEEN, JobState
+from headgate.model.state import UNSEEN, DelayedScaleDown, JobState
 from headgate.model.topology import ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
@@ -78,16 +79,32 @@ def propose(
 
 
 def _proposal(seen: Situation, options: AutoscalerOptions, state: JobState) -> Proposal:
-    vertex = seen.vertex
-    running = Proposal(
+    delayed = state.delayed.get(seen.vertex.id)
+    running = as_it_runs(seen.vertex, outside=seen.metrics.outside, delayed=delayed)
+    if delayed is None and _is_content(seen, options):
+        return running
+    return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), running)
+
+
+def as_it_runs(vertex: Vertex, *, outside: bool, delayed: DelayedScaleDown | None = None) -> Proposal:
+    """Give the proposal that no policy has touched yet."""
+    return Proposal(
         vertex=vertex.id,
         name=vertex.name,
         current=vertex.parallelism,
         wanted=vertex.parallelism,
-        outside=seen.metrics.outside,
-        delayed=state.delayed.get(vertex.id),
+        outside=outside,
+        delayed=delayed,
     )
-    return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), running)
+
+
+def _is_content(seen: Situation, options: AutoscalerOptions) -> bool:
+    """Tell without asking the policies that none of them would move the vertex, as for most."""
+    vertex, factor = seen.vertex, seen.metrics.factor
+    bound = min(vertex.max_parallelism, vertex.partitions or vertex.max_parallelism)
+    if factor is None or options.observed_scalability_enabled or vertex.parallelism > bound:
+        return False
+    return scaled(vertex.parallelism, factor) == vertex.parallelism
 
 
 def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:

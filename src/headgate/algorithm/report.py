@@ -62,9 +62,7 @@ def read_entries(text: str) -> Iterable[Entry]:
     """Read the entries of a report, whatever stands around them."""
     for match in _ENTRY.finditer(text):
         vertex, before, after, rate, expected, target = match.groups()
-        yield Entry(
-            vertex=vertex, before=int(before), after=int(after), rate=rate, expected=expected, target=target
-        )
+        yield Entry(vertex=vertex, before=int(before), after=int(after), rate=rate, expected=expected, target=target)
 
 
 def two_decimals(rate: float) -> str:

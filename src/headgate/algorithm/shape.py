@@ -25,7 +25,7 @@ class Shape:
     downstream: tuple[int, ...]
     broadcast: tuple[bool, ...]
     settled: bool
-    """Whether no vertex runs above what its key groups and partitions allow."""
+    """Whether no vertex runs above what its key groups and partitions allow, and growth is taken to be linear."""
 
     def fits(self, topology: Topology, options: AutoscalerOptions) -> bool:
         """Tell whether it is still the shape of a job."""
@@ -47,7 +47,8 @@ def shape_of(topology: Topology, options: AutoscalerOptions) -> Shape:
         upstream=tuple(source for _, source, _ in edges),
         downstream=tuple(target for target, _, _ in edges),
         broadcast=tuple(ship is ShipStrategy.BROADCAST for _, _, ship in edges),
-        settled=all(vertex.parallelism <= _bound(vertex) for vertex in topology.vertices),
+        settled=not options.observed_scalability_enabled
+        and all(vertex.parallelism <= _bound(vertex) for vertex in topology.vertices),
     )
 
 

@@ -10,6 +10,8 @@ from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetric
 from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions
 
+IN_BALANCE = "every vertex runs at its wanted parallelism"
+
 NAMED = 3
 """Vertices that a message names; the others are counted."""
 
@@ -25,7 +27,7 @@ def verdict(
     changing = [proposal for proposal in proposals if proposal.changes]
     causes = [proposal for proposal in changing if proposal.outside]
     if not changing:
-        return Outcome.KEEP, Reason.BALANCED, "every vertex runs at its wanted parallelism"
+        return Outcome.KEEP, Reason.BALANCED, IN_BALANCE
     if not causes:
         wishes = _listed([f"{p.name} {p.current} -> {p.wanted}" for p in changing])
         return Outcome.KEEP, Reason.WITHIN_BAND, f"every true rate is within its band; left alone: {wishes}"

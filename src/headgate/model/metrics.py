@@ -76,6 +76,8 @@ class EvaluatedMetrics:
     """Least number of samples behind any vertex."""
     job: Mapping[JobMetric, JobValue] = field(default_factory=dict)
     """Job-wide metrics; one of which nothing is known may be absent."""
+    balanced: bool = field(default=False, compare=False)
+    """Whether the numbers alone say already that every vertex stays as it is; False says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,9 @@ DECISIONS = _schema(
     _column("id", pa.string(), "decision id"),
     _column("outcome", pa.string(), "Rescale, Keep or NotReady"),
     _column("reason", pa.string(), "reason code of the outcome"),
-    _column("detail", pa.string(), "the whole decision as JSON: every step with its numbers"),
+    _column("detail", pa.string(), "the whole decision as JSON, every step with its numbers; null if all stays"),
+    _column("graph", pa.string(), "where detail is null: the vertices as JSON"),
+    _column("numbers", pa.list_(pa.float64()), "where detail is null: what was evaluated, see samplelog.quiet"),
 )
 """One row a (job, decision tick), whatever the outcome."""
 

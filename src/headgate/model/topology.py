@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -118,6 +119,12 @@ class Topology:
         lines = sorted(f"v {v.id} {v.max_parallelism}" for v in self.vertices)
         lines += sorted(f"e {e.source} {e.target}" for e in self.edges)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+    @cached_property
+    def listing(self) -> str:
+        """The fingerprint and the vertices, in order, as JSON."""
+        vertices = [asdict(vertex) for vertex in self.vertices]
+        return json.dumps({"fingerprint": self.fingerprint, "vertices": vertices})
 
     def with_parallelism(self, parallelism: Mapping[VertexId, int]) -> Topology:
         """Give the same graph with other parallelisms; vertices not named keep theirs."""

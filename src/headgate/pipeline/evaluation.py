@@ -19,7 +19,7 @@ from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.history import Growth
 from headgate.algorithm.job_wide import averages, job_wide
 from headgate.algorithm.readiness import Pace, readiness
-from headgate.algorithm.readout import Readout
+from headgate.algorithm.readout import Readout, VertexRows
 from headgate.algorithm.screening import Asked, Spans, coverages, least_samples, passing, spans
 from headgate.algorithm.stats import Bools, Floats, Ints
 from headgate.model.identity import JobKey
@@ -87,11 +87,6 @@ class Answers(Mapping[JobKey, Answer]):
         unready = None if self.passing[place] else self._unready(place)
         return unready or self.readout.lacking(candidate.sample.topology, begin) or self._metrics(candidate, place)
 
-    def is_balanced(self, job: JobKey) -> bool:
-        """Tell whether the job surely stays as it is, unless something that it remembers says otherwise."""
-        place = self.fleet.place_of[str(job)]
-        return bool(self.balanced[place])
-
     def _unready(self, place: int) -> NotReady | None:
         asked = self.asked
         return readiness(
@@ -107,13 +102,13 @@ class Answers(Mapping[JobKey, Answer]):
         begin = int(self.fleet.layout.begins[place])
         behind = self.readout.evaluation.backlog[begin : begin + len(topology.vertices)]
         means = {measure: float(values[place]) for measure, values in self.averages.items()}
-        numbers = self.readout.vertices(topology, begin)
         return EvaluatedMetrics(
-            vertices={vertex.id: metrics for vertex, metrics in zip(topology.vertices, numbers, strict=True)},
+            vertices=VertexRows(self.readout, topology, begin),
             backlog=bool(behind.any()),
             coverage=float(self.coverages[place]),
             samples=int(self.least_samples[place]),
             job=job_wide(candidate.sample, means),
+            balanced=bool(self.balanced[place]),
         )
 
 

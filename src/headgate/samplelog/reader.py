@@ -60,12 +60,12 @@ class LogReader:
     def decisions(self, job: JobKey, since: datetime, until: datetime) -> tuple[Decision, ...]:
         """Give a job's decisions of `[since, until]`, oldest first."""
         rows = self.read("decisions", since, until, job=job).sort_by("at_ms")
-        return tuple(read_decision(detail) for detail in rows["detail"].to_pylist())
+        return tuple(map(read_decision, rows.to_pylist()))
 
     def latest_decision(self, job: JobKey) -> Decision | None:
         """Give a job's latest decision; None when there is none in the log."""
         rows = self._latest("decisions", job)
-        return read_decision(rows["detail"][0].as_py()) if rows.num_rows else None
+        return read_decision(rows.to_pylist()[0]) if rows.num_rows else None
 
     def latest_topology(self, job: JobKey) -> Topology | None:
         """Give a job's graph as it was last seen; None when the log does not know the job."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from headgate.model.samples import JobSample, MeasureKind, VertexSample
 from headgate.model.tables import DECISIONS, JOBS, SAMPLES, SUBUNIT, VERTICES
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.samplelog.layout import epoch_ms
+from headgate.samplelog.quiet import is_quiet, quiet_table, read_quiet
 
 Row = Mapping[str, Any]
 
@@ -49,12 +51,15 @@ def vertex_table(samples: Iterable[JobSample]) -> pa.Table:
 
 def decision_table(decisions: Iterable[Decision]) -> pa.Table:
     """Give one `decisions` row a decision."""
-    return _table(DECISIONS, map(_decision_row, decisions))
+    told = list(decisions)
+    quiet = [decision for decision in told if is_quiet(decision)]
+    loud = [decision for decision in told if not is_quiet(decision)]
+    return pa.concat_tables([_table(DECISIONS, map(_decision_row, loud)), quiet_table(quiet)])
 
 
-def read_decision(detail: str) -> Decision:
-    """Read a decision back from its row's `detail`."""
-    return _DECISION.validate_json(detail)
+def read_decision(row: Row) -> Decision:
+    """Read a decision back from its row."""
+    return read_quiet(row) if row["detail"] is None else _DECISION.validate_json(row["detail"])
 
 
 def read_topology(rows: Sequence[Row]) -> Topology:
@@ -156,5 +161,8 @@ def _decision_row(decision: Decision) -> Row:
 
 def decision_json(decision: Decision) -> str:
     """Give the whole decision as JSON, readable by `read_decision`."""
+    if decision.evaluated is not None:
+        plain = replace(decision.evaluated, vertices=dict(decision.evaluated.vertices))
+        decision = replace(decision, evaluated=plain)
     # Not `dump_json`: it writes an infinite rate as null, which would not come back.
     return json.dumps(_DECISION.dump_python(decision, mode="json"))

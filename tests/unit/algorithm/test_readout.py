@@ -8,9 +8,9 @@ import pytest
 
 from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.fleet import FleetJob, assemble
-from headgate.algorithm.readout import Readout
+from headgate.algorithm.readout import Readout, VertexRows
 from headgate.algorithm.reduce import reduce_windows
-from headgate.model.identity import JobKey
+from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import NotReady, ScalingMetric
 from headgate.model.reasons import Reason
 from headgate.model.samples import Measure
@@ -36,7 +36,7 @@ def test_numbers_return_to_their_vertices() -> None:
     """What is known stands under its name; a vertex without lag has no lag."""
     readout, topology = _read(steady("in", read=100, written=100, lag=(10, 10)) + steady("out", read=100), "in", "out")
 
-    source, sink = readout.vertices(topology, 0)
+    source, sink = VertexRows(readout, topology, 0).values()
 
     assert source.metrics[ScalingMetric.LAG] == 10
     assert ScalingMetric.LAG not in sink.metrics
@@ -77,6 +77,8 @@ def test_jobs_do_not_mix() -> None:
 
     readout = Readout(batch=batch, evaluation=evaluate(batch))
 
-    targets = [next(readout.vertices(graph, row)).metrics.get(ScalingMetric.TARGET_DATA_RATE) for row in range(3)]
+    targets = [
+        VertexRows(readout, graph, row)[VertexId("in")].metrics.get(ScalingMetric.TARGET_DATA_RATE) for row in range(3)
+    ]
     assert targets == [10, None, 30]
     assert [readout.lacking(graph, row) is None for row in range(3)] == [True, False, True]

@@ -111,7 +111,7 @@ def test_a_decision_comes_back_whole() -> None:
         evaluated=EvaluatedMetrics(vertices={SOURCE: rates, SINK: rates}, backlog=True, coverage=0.75, samples=7),
     )
     row = decision_table([decision]).to_pylist()[0]
-    read = read_decision(row["detail"])
+    read = read_decision(row)
     assert read == decision
     assert read.evaluated is not None
     assert list(read.evaluated.vertices) == [SOURCE, SINK]
