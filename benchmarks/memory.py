@@ -25,7 +25,6 @@ def propose_in_memory(fleet: Fleet, times: int) -> Callable[[int], int]:
     """Give a function that evaluates the fleet and proposes for every job that wants anything, for so many calls."""
     roster = Roster()
     windows = _windows(fleet, roster)
-    # Each call sees jobs that are equal, not the same, as those are that a collector takes.
     asked = [fleet.candidates(NOW) for _ in range(times)]
     return lambda number: _propose(asked[number], roster, windows)
 

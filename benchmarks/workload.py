@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -148,25 +148,31 @@ def vertex_id(job: int, place: int) -> str:
     return f"{(job * VERTICES + place + 1) * 0x9E3779B97F4A7C15F39CC0605CEDC834 % 2**128:032x}"
 
 
+@cache
 def _own_options(number: int) -> AutoscalerOptions:
     return AutoscalerOptions(utilization_target=0.69 + number / 1e7, utilization_max=0.8 + number / 1e7)
 
 
-def _sample(key: JobKey, job_id: str, number: int, settings: EngineSettings) -> JobSample:
+@cache
+def _topology(number: int) -> Topology:
+    """Give a job's graph: the same object each time, as the collector does while nothing changes."""
     ids = [VertexId(vertex_id(number, place)) for place in range(VERTICES)]
-    topology = Topology(
+    return Topology(
         vertices=tuple(
             Vertex(id=one, name=f"step {place}", parallelism=int(PARALLELISM[place]), max_parallelism=128)
             for place, one in enumerate(ids)
         ),
         edges=tuple(Edge(source=ids[u], target=ids[v], ship_strategy=ShipStrategy.HASH) for u, v in EDGES),
     )
+
+
+def _sample(key: JobKey, job_id: str, number: int, settings: EngineSettings) -> JobSample:
     return JobSample(
         job=key,
         at=NOW,
         job_id=job_id,
         running_since=RUNNING_SINCE,
-        topology=topology,
+        topology=_topology(number),
         vertices={},
         settings=settings,
         slots_total=64,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from headgate.algorithm.history import aged
@@ -42,6 +43,8 @@ def decide(
     if evaluated.balanced and is_unburdened(state):
         vertices, fingerprint = sample.topology.vertices, sample.topology.fingerprint
         return in_balance(sample.job, vertices, evaluated, now, fingerprint=fingerprint)
+    # Once for all: the metrics of a vertex may be made anew each time that they are asked for.
+    evaluated = replace(evaluated, vertices=dict(evaluated.vertices.items()))
     proposals = propose(sample.topology, evaluated, options, now, state)
     proposals = planned(sample.topology, proposals, options)
     outcome, reason, message = verdict(proposals, evaluated, options)

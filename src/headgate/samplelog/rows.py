@@ -162,7 +162,7 @@ def _decision_row(decision: Decision) -> Row:
 def decision_json(decision: Decision) -> str:
     """Give the whole decision as JSON, readable by `read_decision`."""
     if decision.evaluated is not None:
-        plain = replace(decision.evaluated, vertices=dict(decision.evaluated.vertices))
+        plain = replace(decision.evaluated, vertices=dict(decision.evaluated.vertices.items()))
         decision = replace(decision, evaluated=plain)
     # Not `dump_json`: it writes an infinite rate as null, which would not come back.
     return json.dumps(_DECISION.dump_python(decision, mode="json"))
