@@ -33,6 +33,9 @@ from headgate.ports import DecisionSink, EventHandler, FleetEvaluator, SampleSin
 from headgate.samplelog.upkeep import upkeep
 from headgate.samplelog.writer import SampleLog
 from headgate.stores.opening import open_store
+from headgate.telemetry.board import Board
+from headgate.telemetry.server import served
+from headgate.telemetry.tap import Tap
 
 if TYPE_CHECKING:
     from headgate.pipeline.revival import RevivingEvaluator
@@ -62,12 +65,12 @@ async def service(
     Events and decisions go to the given places instead of the usual ones, if any are given.
 
     Raises:
-        ConfigError: a file or secret that the options name is not there.
+        ConfigError: a file or secret that the options name is not there, or the metrics' address cannot be had.
     """
     async with AsyncExitStack() as stack:
+        tap = _tap(options, stack)
         clients = {cluster.name: await stack.enter_async_context(FlinkClient(cluster)) for cluster in options.clusters}
-        saved = MergingEventHandler(events or LogEventHandler())
-        told = BestEffortEventHandler(saved)
+        saved, told = _tellers(events or LogEventHandler(), tap)
         collector = FlinkMetricCollector(clients)
         data = data_path(options, stack)
         outbox = Outbox(store=_open_store(options.state_store), events=saved)
@@ -75,7 +78,7 @@ async def service(
         yield Runner(
             observers=tuple(
                 Observer(
-                    fetcher=FlinkJobListFetcher({name: client}, partial(for_job, options)),
+                    fetcher=tap.fetcher(name, FlinkJobListFetcher({name: client}, partial(for_job, options))),
                     collector=collector,
                     sink=data.samples_of(name),
                     events=told,
@@ -94,9 +97,25 @@ async def service(
             events=told,
             collect_interval=options.collect_interval,
             decide_interval=options.decide_interval,
-            on_decisions=on_decisions,
+            on_decisions=tap.decisions(on_decisions),
+            on_tick=tap.ticks,
             upkeep=partial(upkeep, options.log),
         )
+
+
+def _tap(options: ServiceOptions, stack: AsyncExitStack) -> Tap:
+    address = options.metrics.listen_on
+    if address is None:
+        return Tap()
+    board = Board()
+    stack.enter_context(served(board, address))
+    return Tap(board=board)
+
+
+def _tellers(handler: EventHandler, tap: Tap) -> tuple[EventHandler, EventHandler]:
+    """Give who tells what is saved, and says when that failed, and who tells the rest and never fails."""
+    merged = MergingEventHandler(handler)
+    return tap.events(merged), tap.events(BestEffortEventHandler(merged))
 
 
 def _open_store(reference: str) -> StateStore:

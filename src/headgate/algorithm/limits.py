@@ -86,14 +86,16 @@ def downstream_limit(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Fl
         true_rate: records/s at the running parallelism.
         most: largest parallelism that each vertex can have.
     """
-    share = propagate_back(batch, takeable_share(batch, wanted, true_rate, most))
+    own = takeable_share(batch, wanted, true_rate, most)
+    share = propagate_back(batch, own)
     cut = Demand(
         target=propagate(batch, wanted.target * share, ratios),
         catch_up=propagate(batch, wanted.catch_up * share, ratios),
     )
     exact = batch.tuning.rules[Deviation.EXACT_CAPACITY]
     left = np.maximum(1, scale_factor(needed_capacity(cut, batch.tuning), true_rate, exact=exact))
-    is_cut = (cut.target + cut.catch_up < wanted.target + wanted.catch_up) & (most > 0)
+    # Who cannot take its own demand is held by its own bounds, and not by those behind it.
+    is_cut = (cut.target + cut.catch_up < wanted.target + wanted.catch_up) & (own == 1)
     return np.where(is_cut & batch.tuning.rules[Deviation.BOTTLENECK_LIMITS], left, np.inf)
 
 

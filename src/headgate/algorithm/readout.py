@@ -91,6 +91,10 @@ class VertexRows(Mapping[VertexId, VertexMetrics]):
     begin: int
     """Row of the first vertex."""
 
+    def __repr__(self) -> str:
+        """Show the metrics, not the arrays of the whole fleet."""
+        return repr(dict(self.items()))
+
     def __len__(self) -> int:
         """Count the vertices."""
         return len(self.topology.vertices)

@@ -27,12 +27,21 @@ def verdict(
     changing = [proposal for proposal in proposals if proposal.changes]
     causes = [proposal for proposal in changing if proposal.outside]
     if not changing:
+        held = [proposal for proposal in proposals if proposal.outside and proposal.steps]
+        if held:
+            return Outcome.KEEP, Reason.LIMITED, _listed([_held(proposal) for proposal in held])
         return Outcome.KEEP, Reason.BALANCED, IN_BALANCE
     if not causes:
         wishes = _listed([f"{p.name} {p.current} -> {p.wanted}" for p in changing])
         return Outcome.KEEP, Reason.WITHIN_BAND, f"every true rate is within its band; left alone: {wishes}"
     sentences = [_cause(proposal, evaluated, options) for proposal in causes]
     return Outcome.RESCALE, Reason.UTILIZATION_TARGET, _listed(sentences)
+
+
+def _held(proposal: Proposal) -> str:
+    """Say what a vertex outside its band would run at, and what had the last word."""
+    last = proposal.steps[-1]
+    return f"{proposal.name} would run at {proposal.steps[0].after} and stays at {proposal.current}: {last.detail}"
 
 
 def _listed(parts: Sequence[str]) -> str:

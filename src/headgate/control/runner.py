@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 
 from headgate.control import reports
 from headgate.control.cycle import Cycle
@@ -22,6 +23,30 @@ Clock = Callable[[], datetime]
 Listener = Callable[[tuple[Decision, ...]], None]
 Upkeep = Callable[[datetime], None]
 Tick = Callable[[datetime], Awaitable[None]]
+
+
+class Work(StrEnum):
+    """What is done at a tick, as events call it."""
+
+    COLLECT = "collecting"
+    DECIDE = "deciding"
+    UPKEEP = "keeping the log in order"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickRun:
+    """One tick that is over."""
+
+    work: Work
+    at: datetime
+    """When it began."""
+    late: timedelta
+    """How long after it was due: one interval after the one before, which may have taken longer than that."""
+    took: timedelta
+    failed: bool
+
+
+TickListener = Callable[[TickRun], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +62,8 @@ class Runner:
     clock: Clock = lambda: datetime.now(UTC)
     on_decisions: Listener = lambda _: None
     """Told of every cycle's decisions."""
+    on_tick: TickListener = lambda _: None
+    """Told of every tick that is over, a collector's once for each cluster; must not raise."""
     upkeep: Upkeep = lambda _: None
     """Blocking work on the log, done in a thread every `upkeep_interval`."""
     upkeep_interval: timedelta = timedelta(minutes=5)
@@ -45,9 +72,9 @@ class Runner:
         """Tick until told to stop; a tick under way is finished first."""
         async with asyncio.TaskGroup() as tasks:
             for observer in self.observers:
-                tasks.create_task(self._every(self.collect_interval, "collecting", observer.observe, stop))
-            tasks.create_task(self._every(self.decide_interval, "deciding", self._decide, stop))
-            tasks.create_task(self._every(self.upkeep_interval, "keeping the log in order", self._keep_house, stop))
+                tasks.create_task(self._every(self.collect_interval, Work.COLLECT, observer.observe, stop))
+            tasks.create_task(self._every(self.decide_interval, Work.DECIDE, self._decide, stop))
+            tasks.create_task(self._every(self.upkeep_interval, Work.UPKEEP, self._keep_house, stop))
 
     @property
     def latest(self) -> Mapping[JobKey, Observation]:
@@ -64,14 +91,23 @@ class Runner:
     async def _keep_house(self, at: datetime) -> None:
         await asyncio.to_thread(self.upkeep, at)
 
-    async def _every(self, interval: timedelta, what: str, tick: Tick, stop: asyncio.Event) -> None:
+    async def _every(self, interval: timedelta, work: Work, tick: Tick, stop: asyncio.Event) -> None:
+        due = None
         while not stop.is_set():
             at = self.clock()
-            try:
-                await tick(tick_of(at, interval))
-            except Exception as error:  # noqa: BLE001 - the service outlives any one tick
-                self.events.handle(reports.fleet_error(what, str(error) or type(error).__name__, at))
+            done = await self._attempt(work, tick, at, interval)
+            late = timedelta() if due is None else max(at - due, timedelta())
+            self.on_tick(TickRun(work=work, at=at, late=late, took=self.clock() - at, failed=not done))
+            due = tick_of(at, interval) + interval
             await _wait(stop, until_next(self.clock(), interval))
+
+    async def _attempt(self, work: Work, tick: Tick, at: datetime, interval: timedelta) -> bool:
+        try:
+            await tick(tick_of(at, interval))
+        except Exception as error:  # noqa: BLE001 - the service outlives any one tick
+            self.events.handle(reports.fleet_error(work, str(error) or type(error).__name__, at))
+            return False
+        return True
 
 
 def tick_of(at: datetime, interval: timedelta) -> datetime:

@@ -49,6 +49,8 @@ class Reason(StrEnum):
     # outcomes without a change
     BALANCED = "Balanced"
     """Every vertex is at its wanted parallelism."""
+    LIMITED = "Limited"
+    """A vertex is outside its band and would change, but something holds it where it is."""
     WITHIN_BAND = "WithinBand"
     """Something would change, but no vertex is outside its utilization band."""
     STABILIZING = "Stabilizing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +20,11 @@ _TIMEOUT = "flink.rest-client.timeout"
 _EVALUATOR = "metrics.custom-evaluator.<name>"
 _EXECUTOR = "scaling.custom-executor.<name>"
 _ALIGNMENT = "scaling.parallelism-alignment.mode.<name>"
+
+LOOPBACK = "127.0.0.1"
+"""Where a server listens unless it is told otherwise."""
+_ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]\s]*):(?P<port>[0-9]{1,5})")
+_LAST_PORT = 65_535
 
 
 class Mode(StrEnum):
@@ -115,6 +121,55 @@ class LogOptions(Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where to listen."""
+
+    host: str
+    port: int
+    """0: any free one."""
+
+    def __str__(self) -> str:
+        """Write it as `parse` reads it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """
+        Read `host:port`, `[host]:port` for IPv6, or `:port` for this machine only.
+
+        Raises:
+            ValueError: it reads otherwise, or the port is not 1 to 65535.
+        """
+        match = _ADDRESS.fullmatch(text.strip())
+        if match is None or not 0 < int(match["port"]) <= _LAST_PORT:
+            message = f"address {text!r} is none. Hint: write host:port, like '{LOOPBACK}:9464'"
+            raise ValueError(message)
+        return cls(host=match["host"].strip("[]") or LOOPBACK, port=int(match["port"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsOptions(Options):
+    """
+    Headgate's own metrics, for Prometheus.
+
+    Raises:
+        ValueError: the address is none.
+    """
+
+    address: str | None = option("address", None)
+    """Where to serve them, `host:port`; `:port` is reached from this machine only. Unset: they are not served."""
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody could listen on."""
+        _ = self.listen_on
+
+    @property
+    def listen_on(self) -> Address | None:
+        """The address, taken apart."""
+        return None if self.address is None else Address.parse(self.address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceOptions(Options):
     """Everything `headgate run` needs to know."""
 
@@ -141,6 +196,9 @@ class ServiceOptions(Options):
 
     log: LogOptions = option("log", default_factory=LogOptions)
     """The samples log."""
+
+    metrics: MetricsOptions = option("metrics", default_factory=MetricsOptions)
+    """Headgate's own metrics."""
 
     autoscaler: AutoscalerOptions = option(
         PREFIX[:-1], default_factory=AutoscalerOptions, aliases=(LEGACY_PREFIX[:-1],)

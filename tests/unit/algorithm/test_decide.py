@@ -115,7 +115,7 @@ def test_finished_and_excluded_vertices_never_change(change: str) -> None:
 
     decision = decide(sample(topology), evaluated(topology, {"agg": 3.0}), options, START)
 
-    assert decision.reason is Reason.BALANCED
+    assert decision.reason is Reason.LIMITED
     assert decision.proposals[1].steps[-1].reason is Reason.EXCLUDED
 
 
@@ -163,7 +163,7 @@ def test_a_wish_to_shrink_is_handed_on_although_nothing_changes() -> None:
 
     decision = decide(sample(topology), evaluated(topology, {"in": 0.5}), options, START)
 
-    assert decision.reason is Reason.BALANCED
+    assert decision.reason is Reason.LIMITED
     assert decision.delayed is not None
     assert [(vertex, pending.first_at) for vertex, pending in decision.delayed.items()] == [("in", START)]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headgate.algorithm.verdict import verdict
-from headgate.model.decision import Outcome, Proposal
+from headgate.model.decision import Outcome, Proposal, Step
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
@@ -36,3 +38,15 @@ def test_a_cause_without_a_known_target_is_still_told() -> None:
 
     assert outcome is Outcome.RESCALE
     assert message == "a: 50/s true rate, needs an unknown rate, 1 -> 2"
+
+
+def test_a_vertex_that_is_held_is_no_balance() -> None:
+    """It is overloaded, and something had the last word: that is said instead of "every vertex is fine"."""
+    step = Step(before=3, after=12, reason=Reason.UTILIZATION_TARGET, detail="1000/s needed")
+    limit = Step(before=12, after=3, reason=Reason.MAX_PARALLELISM, detail="vertex.max-parallelism is 3")
+    held = replace(_proposal("agg", 3, 3, outside=True), steps=(step, limit))
+
+    outcome, reason, message = _verdict(held)
+
+    assert (outcome, reason) == (Outcome.KEEP, Reason.LIMITED)
+    assert message == "agg would run at 12 and stays at 3: vertex.max-parallelism is 3"

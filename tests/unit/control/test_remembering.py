@@ -24,9 +24,9 @@ async def test_a_wish_to_shrink_outlives_the_process(world: Scenario) -> None:
     """It is kept with the job's state, and an hour later another process carries it out."""
     _shrinking(world)
 
-    assert (await world.tick(0))["orders"].reason is Reason.BALANCED
+    assert (await world.tick(0))["orders"].reason is Reason.LIMITED
     assert set(world.store.load(ORDERS).state.delayed) == {"agg"}
-    assert (await world.tick(3_590))["orders"].reason is Reason.BALANCED
+    assert (await world.tick(3_590))["orders"].reason is Reason.LIMITED
     assert (await world.tick(3_600))["orders"].reason is Reason.RESCALED
     assert world.engine.requests == [{"agg": 5}]
     assert world.store.load(ORDERS).state.delayed == {}
@@ -53,7 +53,7 @@ async def test_wishes_are_kept_in_advice_mode_too(world: Scenario) -> None:
 
     reasons = [(await world.tick(seconds))["orders"].reason for seconds in (0, 3_600, 3_660)]
 
-    assert reasons == [Reason.BALANCED, Reason.ADVICE, Reason.ADVICE]
+    assert reasons == [Reason.LIMITED, Reason.ADVICE, Reason.ADVICE]
     assert world.engine.requests == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.options.service import ClusterOptions, ServiceOptions
+from headgate.options.service import Address, ClusterOptions, MetricsOptions, ServiceOptions
 
 
 @pytest.mark.parametrize("name", ["", "a/b"])
@@ -48,3 +48,27 @@ def test_each_cluster_has_a_name_of_its_own() -> None:
     twin = ClusterOptions(name="a", url="http://a")
     with pytest.raises(ValueError, match="the name a stands twice"):
         ServiceOptions(clusters=(twin, twin))
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("127.0.0.1:9464", "127.0.0.1", 9464),
+        (":9464", "127.0.0.1", 9464),
+        ("0.0.0.0:80", "0.0.0.0", 80),  # noqa: S104 - said by the user
+        ("metrics.internal:9464", "metrics.internal", 9464),
+        ("[::1]:9464", "::1", 9464),
+    ],
+)
+def test_where_the_metrics_are_served(text: str, host: str, port: int) -> None:
+    """This machine only, unless a host is named."""
+    address = MetricsOptions(address=text).listen_on
+    assert address == Address(host=host, port=port)
+    assert Address.parse(str(address)) == address
+
+
+@pytest.mark.parametrize("text", ["9464", "localhost", "a:b", "::1:9464", ":0", ":65536", "http://a:9464", ""])
+def test_an_address_that_is_none_is_refused(text: str) -> None:
+    """With an example."""
+    with pytest.raises(ValueError, match=r"is none\. Hint: write host:port"):
+        MetricsOptions(address=text)

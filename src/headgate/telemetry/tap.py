@@ -1,0 +1,86 @@
+"""Where the board listens in: decorators over ports, and listeners beside the ones there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headgate.control.runner import Listener, TickListener
+from headgate.model.decision import Decision
+from headgate.model.events import Event
+from headgate.ports import EventHandler, JobList, JobListFetcher
+from headgate.telemetry.board import Board
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tap:
+    """Lets a board hear of what passes; without a board everything is given back as it is."""
+
+    board: Board | None = None
+
+    def events(self, handler: EventHandler) -> EventHandler:
+        """Hear of the events that a handler takes."""
+        return handler if self.board is None else CountingEventHandler(handler, self.board)
+
+    def fetcher(self, cluster: str, fetcher: JobListFetcher) -> JobListFetcher:
+        """Hear of a cluster's answers."""
+        return fetcher if self.board is None else WatchedJobListFetcher(fetcher, cluster, self.board)
+
+    def decisions(self, listener: Listener) -> Listener:
+        """Hear of every cycle's decisions, before the listener does."""
+        board = self.board
+        if board is None:
+            return listener
+
+        def both(decisions: tuple[Decision, ...]) -> None:
+            board.decided(decisions)
+            listener(decisions)
+
+        return both
+
+    @property
+    def ticks(self) -> TickListener:
+        """Hear of every tick."""
+        return (lambda _: None) if self.board is None else self.board.ticked
+
+
+class CountingEventHandler:
+    """
+    Counts the events that the handler behind it has taken.
+
+    Stands before any merging, so that what is told once an hour is counted every time. One that could not be delivered
+    is offered again, and counted then.
+    """
+
+    def __init__(self, handler: EventHandler, board: Board) -> None:
+        """Stand in front of `handler`."""
+        self._handler = handler
+        self._board = board
+
+    def handle(self, event: Event, /) -> None:
+        """
+        Hand the event on, then count it.
+
+        Raises:
+            TransientError: from the handler behind.
+        """
+        self._handler.handle(event)
+        self._board.told(event)
+
+
+class WatchedJobListFetcher:
+    """Notes whether one cluster answers, and how many live jobs it lists."""
+
+    def __init__(self, fetcher: JobListFetcher, cluster: str, board: Board) -> None:
+        """Stand in front of the fetcher of `cluster`."""
+        self._fetcher = fetcher
+        self._cluster = cluster
+        self._board = board
+
+    async def fetch(self) -> JobList:
+        """List the jobs as the fetcher behind does."""
+        listed = await self._fetcher.fetch()
+        if self._cluster in listed.failures:
+            self._board.unlisted(self._cluster)
+        else:
+            self._board.listed(self._cluster, sum(not job.status.is_over for job in listed.jobs))
+        return listed

@@ -1,0 +1,192 @@
+"""Served over loopback: the page of a running service, to anybody, at once, and only while it is to be."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import timedelta
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from headgate.algorithm.decide import decide
+from headgate.control.runner import Runner
+from headgate.errors import ConfigError
+from headgate.model.decision import Decision
+from headgate.model.identity import JobKey
+from headgate.options.service import (
+    LOOPBACK,
+    Address,
+    ClusterOptions,
+    LogOptions,
+    MetricsOptions,
+    Pipeline,
+    ServiceOptions,
+)
+from headgate.telemetry.board import Board
+from headgate.telemetry.server import served
+from headgate.telemetry.tap import Tap
+from headgate.testing.builders import ORDERS, at, chain, context, evaluated, sample
+from headgate.testing.scenario import Scenario
+from headgate.wiring import service
+
+Page = Mapping[str, Mapping[tuple[str, ...], float]]
+Parse = Callable[[str], Page]
+
+ANYWHERE = Address(host=LOOPBACK, port=0)
+
+
+def ask(port: int, path: str = "/metrics", *, method: str = "GET", **headers: str) -> tuple[HTTPResponse, bytes]:
+    """Ask the server once."""
+    with closing(HTTPConnection(LOOPBACK, port, timeout=10)) as connection:
+        connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        response = connection.getresponse()
+        return response, response.read()
+
+
+@pytest.fixture
+def board() -> Board:
+    """Know nothing yet."""
+    return Board()
+
+
+@pytest.fixture
+def port(board: Board) -> Iterator[int]:
+    """Serve the board."""
+    with served(board, ANYWHERE) as port:
+        yield port
+
+
+async def test_a_running_service_can_be_scraped(board: Board, port: int, parse: Parse) -> None:
+    """Two cycles over one job: its vertices, what was done, what was told, and how long it took."""
+    world = Scenario(factors={"agg": 4.0})
+    world.engine.add(context(), sample(chain({"source": 1, "agg": 1})))
+    tap, stop, cycles = Tap(board=board), asyncio.Event(), list[tuple[Decision, ...]]()
+
+    def listen(decisions: tuple[Decision, ...]) -> None:
+        cycles.append(decisions)
+        if sum(map(len, cycles)) >= 2:
+            stop.set()
+
+    world.events.told.clear()
+    runner = Runner(
+        observers=(world.observer,),
+        cycle=world.cycle(),
+        events=tap.events(world.events),
+        collect_interval=timedelta(milliseconds=20),
+        decide_interval=timedelta(milliseconds=20),
+        on_decisions=tap.decisions(listen),
+        on_tick=tap.ticks,
+    )
+    await runner.run(stop)
+
+    response, body = await asyncio.to_thread(ask, port)
+    page = parse(body.decode())
+    assert (response.status, response.headers["Content-Type"].split(";")[0]) == (200, "text/plain")
+    assert page["headgate_job_scalings_total"] == {("prod", "orders"): 1}
+    assert len(page["headgate_job_outcome_info"]) == 1
+    assert page["headgate_tick_duration_seconds_count"]["decide",] >= 2
+    assert page["headgate_tick_duration_seconds_count"]["collect",] >= 1
+    assert page["process_start_time_seconds"][()] > 0
+
+
+def test_a_page_comes_compressed_to_whom_wants_that(board: Board, port: int) -> None:
+    """The same page otherwise; Prometheus always asks for it."""
+    board.decided([_decision("orders")])
+    _, plain = ask(port)
+    response, packed = ask(port, Accept_Encoding="gzip")
+    assert response.headers["Content-Encoding"] == "gzip"
+    ours = [line for line in plain.splitlines() if line.startswith(b"headgate")]
+    assert ours == [line for line in gzip.decompress(packed).splitlines() if line.startswith(b"headgate")]
+
+
+def test_other_paths_say_where_the_metrics_are(port: int) -> None:
+    """And nothing can be done there but read."""
+    response, body = ask(port, "/")
+    assert (response.status, b"/metrics" in body) == (404, True)
+    assert ask(port, method="POST")[0].status == 405
+
+
+def test_each_of_many_scrapes_sees_one_cycle_whole(board: Board, port: int, parse: Parse) -> None:
+    """While cycles change every job and every graph: outcome, seconds and vertices are of the same fleet."""
+    fleets = [
+        [_decision(f"{letter}-{number}", seconds=seconds, vertex=letter) for number in range(20)]
+        for seconds, letter in enumerate("ab")
+    ]
+    board.decided(fleets[0])
+    over = Event()
+
+    def change() -> None:
+        while not over.is_set():
+            for fleet in fleets:
+                board.decided(fleet)
+
+    with ThreadPoolExecutor(5) as pool:
+        changing = pool.submit(change)
+        pages = [page.result() for page in [pool.submit(ask, port) for _ in range(40)]]
+        over.set()
+        changing.result()
+    for _, body in pages:
+        page = parse(body.decode())
+        jobs = {job for _, job, _, _ in page["headgate_job_outcome_info"]}
+        assert len(jobs) == 20
+        assert {job for _, job in page["headgate_job_outcome_seconds"]} == jobs
+        assert {(job, vertex) for _, job, vertex, _ in page["headgate_vertex_parallelism"]} == {
+            (job, job[0]) for job in jobs
+        }
+
+
+def test_an_address_in_use_is_a_fault_of_the_configuration(board: Board, port: int) -> None:
+    """With its option, the address and what to do."""
+    with (
+        pytest.raises(ConfigError, match=r"metrics\.address") as raised,
+        served(board, Address(host=LOOPBACK, port=port)),
+    ):
+        pass
+    (fault,) = raised.value.faults
+    assert f"{LOOPBACK}:{port}" in fault
+    assert "in use" in fault
+    assert "Hint" in fault
+
+
+def test_nothing_listens_any_more_when_the_service_has_ended(board: Board) -> None:
+    """The port is free for the next one."""
+    with served(board, ANYWHERE) as port:
+        assert ask(port)[0].status == 200
+    with pytest.raises(ConnectionRefusedError):
+        ask(port)
+
+
+@pytest.mark.parametrize("shown", [True, False])
+async def test_the_service_listens_only_where_it_is_told_to(tmp_path: Path, *, shown: bool) -> None:
+    """With an address from before the first tick to the end; without one nothing is collected at all."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = probe.getsockname()[1]
+    options = ServiceOptions(
+        clusters=(ClusterOptions(name="lab", url=f"http://{LOOPBACK}:1"),),
+        pipeline=Pipeline.IN_PROCESS,
+        state_store="memory",
+        log=LogOptions(path=tmp_path),
+        metrics=MetricsOptions(address=f":{port}" if shown else None),
+    )
+    async with service(options) as runner:
+        await runner.observe(at(0))
+        if shown:
+            _, body = await asyncio.to_thread(ask, port)
+            assert b'headgate_cluster_reachable{cluster="lab"} 0.0' in body
+            assert b'headgate_events_total{reason="ClusterUnreachable",type="Warning"} 1.0' in body
+        else:
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.to_thread(ask, port)
+
+
+def _decision(name: str, *, seconds: float = 0, vertex: str = "agg") -> Decision:
+    job, topology = JobKey(ORDERS.cluster, name), chain({vertex: 2})
+    return decide(sample(topology, job=job), evaluated(topology, {}), context(job).options, at(seconds))
