@@ -101,3 +101,5 @@ class Deviation(StrEnum):
     The reference takes each of them to bring all that it writes, and so scales for a side output as for the main one
     (FLINK-39939).
     """
+    WINDOW_TOLERANCE = "window-tolerance"
+    """A window counts as full when its first sample is late by two ticks of the collector: none is ever on time."""

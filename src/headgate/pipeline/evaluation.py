@@ -6,7 +6,7 @@ All jobs are evaluated at once, as arrays; an answer becomes an object only when
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Self
@@ -14,22 +14,28 @@ from typing import Self
 import pyarrow as pa
 
 from headgate.algorithm.balance import balanced
+from headgate.algorithm.batch import Batch, Evaluation
 from headgate.algorithm.columns import Columns
 from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.history import Growth
 from headgate.algorithm.job_wide import averages, job_wide
 from headgate.algorithm.readiness import Pace, readiness
 from headgate.algorithm.readout import Readout, VertexRows
+from headgate.algorithm.rules import rules_of
 from headgate.algorithm.screening import Asked, Spans, coverages, least_samples, passing, spans
 from headgate.algorithm.stats import Bools, Floats, Ints
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
-from headgate.model.samples import EngineSettings, JobMeasure
+from headgate.model.samples import JobMeasure
+from headgate.options.deviations import Deviation
 from headgate.pipeline.arrow import columns, joined, places
 from headgate.pipeline.roster import Fleet
 from headgate.ports import Candidate
 
 Answer = EvaluatedMetrics | NotReady
+
+Formula = Callable[[Batch], Evaluation]
+"""What makes an evaluation of a batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +125,14 @@ class Question:
     candidates: Sequence[Candidate]
     now: datetime
     collect_interval: timedelta
+    formula: Formula = evaluate
 
     def answers(self, fleet: Fleet, windows: Windows) -> Answers:
         """Answer for every job of the fleet, which was laid out from the same candidates."""
         layout, asked = fleet.layout, self._asked()
         found = spans(layout, windows.columns, windows.owner)
         batch = layout.batch(windows.columns, windows.owner, self._growths(fleet))
-        readout, ready = Readout(batch=batch, evaluation=evaluate(batch)), passing(layout, found, asked)
+        readout, ready = Readout(batch=batch, evaluation=self.formula(batch)), passing(layout, found, asked)
         return Answers(
             fleet=fleet,
             candidates={candidate.sample.job: candidate for candidate in self.candidates},
@@ -145,12 +152,13 @@ class Question:
         return min((candidate.window_from for candidate in self.candidates), default=self.now)
 
     def _asked(self) -> Asked:
-        refreshes = {one.sample.settings.metric_refresh_s: one.sample.settings for one in self.candidates}
-        paces = {refresh: pace(self.collect_interval, settings) for refresh, settings in refreshes.items()}
+        patience = [Deviation.WINDOW_TOLERANCE in rules_of(one.options) for one in self.candidates]
+        kinds = [(one.sample.settings.metric_refresh_s, p) for one, p in zip(self.candidates, patience, strict=True)]
+        paces = {kind: pace(self.collect_interval, *kind) for kind in set(kinds)}
         return Asked(
             samples=[one.sample for one in self.candidates],
             options=[one.options for one in self.candidates],
-            paces=[paces[one.sample.settings.metric_refresh_s] for one in self.candidates],
+            paces=[paces[kind] for kind in kinds],
             now=self.now,
         )
 
@@ -162,13 +170,15 @@ class Question:
         }
 
 
-def pace(collect_interval: timedelta, settings: EngineSettings) -> Pace:
+def pace(collect_interval: timedelta, metric_refresh_s: float, tolerant: bool) -> Pace:  # noqa: FBT001 - a rule's flag
     """
     Two late samples are no news, a third one is.
 
     Two cadences that are alike drift past each other: a tick that comes just before the engine's refresh finds nothing
-    new, so samples may be as far apart as both intervals together without anything missing.
+    new, so samples may be as far apart as both intervals together without anything missing. The reference has no
+    patience with a window: the first sample must lie at its begin.
     """
-    refresh = timedelta(seconds=settings.metric_refresh_s)
-    usual = max(collect_interval, refresh)
-    return Pace(sample_every=collect_interval + refresh, stale_after=3 * usual, tolerance=2 * usual)
+    refresh = timedelta(seconds=metric_refresh_s)
+    usual, every = max(collect_interval, refresh), collect_interval + refresh
+    tolerance = 2 * usual if tolerant else every - timedelta.resolution
+    return Pace(sample_every=every, stale_after=3 * usual, tolerance=tolerance)

@@ -12,6 +12,7 @@ from typing import Generic, Self, TypeVar
 import numpy as np
 
 from headgate.algorithm.columns import Columns, stacked
+from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.job_wide import reduce_jobs
 from headgate.algorithm.reduce import reduce_columns
 from headgate.algorithm.stats import Ints
@@ -20,7 +21,7 @@ from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample
 from headgate.model.windows import AVERAGED, STATISTICS
 from headgate.pipeline.arrow import columns
-from headgate.pipeline.evaluation import Question, Windows
+from headgate.pipeline.evaluation import Formula, Question, Windows
 from headgate.pipeline.roster import Fleet, Roster
 from headgate.ports import Candidate
 from headgate.samplelog.layout import epoch_ms
@@ -78,14 +79,16 @@ class InProcessEvaluator:
     and `evaluate` may run at the same time in several threads.
     """
 
-    def __init__(self, *, collect_interval: timedelta, keep: timedelta) -> None:
+    def __init__(self, *, collect_interval: timedelta, keep: timedelta, formula: Formula = evaluate) -> None:
         """
         Begin without samples.
 
         Args:
             collect_interval: time between two ticks, from which follows what is stale.
             keep: age up to which samples are kept, at least the longest metric window of any job.
+            formula: evaluates a batch.
         """
+        self._formula = formula
         self._collect_interval = collect_interval
         self._keep = keep
         self._kept = _vertices(()), _jobs(())
@@ -109,7 +112,9 @@ class InProcessEvaluator:
         self, candidates: Sequence[Candidate], now: datetime, /
     ) -> Mapping[JobKey, EvaluatedMetrics | NotReady]:
         """Answer every candidate over its own window."""
-        question = Question(candidates=candidates, now=now, collect_interval=self._collect_interval)
+        question = Question(
+            candidates=candidates, now=now, collect_interval=self._collect_interval, formula=self._formula
+        )
         fleet = self._roster.fleet(candidates)
         return question.answers(fleet, _reduced(*self._kept, fleet, question))
 
