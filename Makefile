@@ -59,8 +59,10 @@ flink: setup ## Tests against real Flink clusters.
 e2e: setup ## Whole processes together.
 	$(BIN)/pytest tests/e2e
 
-bench: setup ## Measure a full cycle for 1, 100 and 1,000 jobs; prints a table.
+bench: setup ## Measure cycles of 1 to 50,000 jobs and the steps to a right parallelism; prints tables (15 minutes).
 	$(BIN)/python -m benchmarks.cycle
+	$(BIN)/python -m benchmarks.fleet
+	$(BIN)/python -m benchmarks.ds2 --write-docs
 
 services: setup ## Fetch what the tests need beyond Python packages: Java and Flink, into the cache.
 	$(BIN)/python -m headgate.engines.flink.local
