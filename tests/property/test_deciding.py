@@ -7,7 +7,8 @@ from dataclasses import replace
 import hypothesis.strategies as st
 from hypothesis import given
 
-from headgate.algorithm.decide import decide, propose
+from headgate.algorithm.decide import decide
+from headgate.algorithm.propose import propose
 from headgate.model.decision import Outcome
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics

@@ -23,8 +23,6 @@ Value = TypeVar("Value")
 Growth = tuple[float, float]
 """True rate before a growth and the one expected of it, records/s, each NaN when unknown."""
 
-NO_GROWTH: Growth = (float("nan"), float("nan"))
-
 _SECOND = timedelta(seconds=1)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from headgate.algorithm.policies import is_held
 from headgate.algorithm.rules import rules_of
 from headgate.model.decision import Proposal
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
-from headgate.model.topology import ShipStrategy, Topology, Vertex
+from headgate.model.topology import ShipStrategy, Topology
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
 
@@ -48,9 +49,9 @@ def with_equal_ends(topology: Topology, proposals: Plan, options: AutoscalerOpti
     common: dict[VertexId, int] = {}
     for tied in groups(topology):
         running = topology.by_id[tied[0]].parallelism
-        is_held = any(_is_held(topology.by_id[vertex], options) for vertex in tied)
-        most = min(_most(topology.by_id[vertex]) for vertex in tied)
-        target = running if is_held else min(max(wanted[vertex] for vertex in tied), most)
+        stays = any(is_held(topology.by_id[vertex], options) for vertex in tied)
+        most = min(topology.by_id[vertex].largest for vertex in tied)
+        target = running if stays else min(max(wanted[vertex] for vertex in tied), most)
         common |= dict.fromkeys(tied, target)
     return tuple(_at_common(proposal, common) for proposal in proposals)
 
@@ -67,14 +68,6 @@ def groups(topology: Topology) -> Iterator[Sequence[VertexId]]:
     for vertex, at in root.items():
         members.setdefault(at, []).append(vertex)
     return (tied for tied in members.values() if len(tied) > 1)
-
-
-def _is_held(vertex: Vertex, options: AutoscalerOptions) -> bool:
-    return vertex.finished or vertex.id in options.vertex_exclude_ids
-
-
-def _most(vertex: Vertex) -> int:
-    return min(vertex.max_parallelism, vertex.partitions or vertex.max_parallelism)
 
 
 def _at_common(proposal: Proposal, common: Mapping[VertexId, int]) -> Proposal:

@@ -1,5 +1,5 @@
 """
-Policies: each limits a proposal and says why. What stands here needs no memory; the order stands in `decide`.
+Policies: each limits a proposal and says why. What stands here needs no memory; the order stands in `propose`.
 
 A policy is made by a factory and adds a step to the trail only when it bites. A vertex already outside the user's
 bounds is not forced back by them, but never sent further out.
@@ -15,6 +15,7 @@ from headgate.algorithm.wording import amount
 from headgate.model.decision import Proposal
 from headgate.model.metrics import ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
+from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 
 Policy = Callable[[Proposal], Proposal]
@@ -166,6 +167,11 @@ _LIMITING = {
     Reason.SATURATED: "the last growth made this sink no faster",
     Reason.DOWNSTREAM_LIMIT: "a vertex further down cannot take more",
 }
+
+
+def is_held(vertex: Vertex, options: AutoscalerOptions) -> bool:
+    """Tell whether a vertex is never scaled: it has finished, or is excluded."""
+    return vertex.finished or vertex.id in options.vertex_exclude_ids
 
 
 def held(*, hold: bool, why: str) -> Policy:

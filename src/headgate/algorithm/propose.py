@@ -32,7 +32,7 @@ from headgate.algorithm.policies import (
     within_partitions,
 )
 from headgate.algorithm.rules import rules_of
-from headgate.algorithm.scalability import exponent_of, growth_of, scaling_along, scaling_as_observed
+from headgate.algorithm.scalability import exponent_of, outlook_of, scaling_along, scaling_as_observed
 from headgate.model.decision import Proposal
 from headgate.model.metrics import EvaluatedMetrics, VertexMetrics
 from headgate.model.state import UNSEEN, DelayedScaleDown, JobState
@@ -101,8 +101,7 @@ def as_it_runs(vertex: Vertex, *, outside: bool, delayed: DelayedScaleDown | Non
 def _is_content(seen: Situation, options: AutoscalerOptions) -> bool:
     """Tell without asking the policies that none of them would move the vertex, as for most."""
     vertex, factor = seen.vertex, seen.metrics.factor
-    bound = min(vertex.max_parallelism, vertex.partitions or vertex.max_parallelism)
-    if factor is None or options.observed_scalability_enabled or vertex.parallelism > bound:
+    if factor is None or options.observed_scalability_enabled or vertex.parallelism > vertex.largest:
         return False
     return scaled(vertex.parallelism, factor) == vertex.parallelism
 
@@ -119,7 +118,7 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
     if seen.metrics.factor is None:
         # Nothing is known: not even a wish to shrink that waits is touched.
         return (*last, *holds)
-    growth = growth_of(vertex.parallelism, seen.metrics, seen.scalings, options)
+    growth = outlook_of(vertex.parallelism, seen.metrics, seen.scalings, options)
     return (
         # what the numbers ask for, in view of what growth has brought so far
         to_utilization_target(seen.metrics, options.utilization_target),

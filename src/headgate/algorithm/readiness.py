@@ -32,7 +32,7 @@ class Pace:
     """How often fresh samples can be had, hence what is late and what is a hole."""
 
     sample_every: timedelta
-    """Time between fresh samples when all is well: the longer of collect interval and the engine's refresh."""
+    """Longest usual time between fresh samples: collect interval and the engine's refresh together."""
     stale_after: timedelta
     """Age from which the latest sample is too old to decide on."""
     tolerance: timedelta

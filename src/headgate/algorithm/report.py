@@ -40,7 +40,7 @@ class Entry:
             before=proposal.current,
             after=proposal.wanted,
             rate=two_decimals(rate),
-            expected=two_decimals(rate / proposal.current * proposal.wanted),
+            expected=two_decimals(proposal.rate_at_wanted(rate)),
             target=two_decimals(metrics.get(ScalingMetric.TARGET_DATA_RATE, math.nan)),
         )
 

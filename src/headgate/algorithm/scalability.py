@@ -46,7 +46,7 @@ def _ceil(x: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
+class Outlook:
     """What is known of how a vertex's rate grows, and what it is to serve."""
 
     now: Point
@@ -58,9 +58,9 @@ class Growth:
     """Of the curve through the present point."""
 
 
-def growth_of(
+def outlook_of(
     parallelism: int, metrics: VertexMetrics, scalings: Sequence[Scaling], options: AutoscalerOptions
-) -> Growth | None:
+) -> Outlook | None:
     """Fit the curve of a vertex that runs at a parallelism; None where no curve is asked for, or nothing is known."""
     if not options.observed_scalability_enabled or options.observed_scalability_model is not ScalabilityModel.CURVE:
         return None
@@ -72,15 +72,15 @@ def growth_of(
     past = believed(_points(scalings), now)
     prior = options.observed_scalability_prior
     exponent = fitted((*past, now), towards_linear(prior) if now.serves(need) else prior)
-    return Growth(now=now, past=past, need=need, exponent=exponent)
+    return Outlook(now=now, past=past, need=need, exponent=exponent)
 
 
-def exponent_of(growth: Growth | None) -> float:
+def exponent_of(growth: Outlook | None) -> float:
     """Give the exponent by which the rate is expected to grow; 1 where there is no curve."""
     return growth.exponent if growth else 1.0
 
 
-def least_serving(growth: Growth, least_share: float) -> int:
+def least_serving(growth: Outlook, least_share: float) -> int:
     """
     Give the least parallelism that serves the need, by the curve and within what measurements leave open.
 
@@ -117,7 +117,7 @@ def scaling_as_observed(metrics: VertexMetrics, scalings: Sequence[Scaling], opt
     return policy
 
 
-def scaling_along(growth: Growth, options: AutoscalerOptions) -> Policy:
+def scaling_along(growth: Outlook, options: AutoscalerOptions) -> Policy:
     """Ask for what the curve says instead of a parallelism in proportion."""
     wanted = least_serving(growth, options.observed_scalability_coefficient_min)
     seen = ", ".join(f"{amount(point.rate)}/s at {point.parallelism}" for point in (*growth.past, growth.now))

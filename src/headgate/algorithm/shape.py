@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from headgate.algorithm.policies import is_held
 from headgate.model.identity import VertexId
 from headgate.model.topology import ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
@@ -48,7 +49,7 @@ def shape_of(topology: Topology, options: AutoscalerOptions) -> Shape:
         downstream=tuple(target for target, _, _ in edges),
         broadcast=tuple(ship is ShipStrategy.BROADCAST for _, _, ship in edges),
         settled=not options.observed_scalability_enabled
-        and all(vertex.parallelism <= _bound(vertex) for vertex in topology.vertices),
+        and all(vertex.parallelism <= vertex.largest for vertex in topology.vertices),
     )
 
 
@@ -64,10 +65,6 @@ def levels(topology: Topology) -> tuple[int, ...]:
 
 
 def _ceiling(vertex: Vertex, options: AutoscalerOptions) -> int:
-    if vertex.finished or vertex.id in options.vertex_exclude_ids:
+    if is_held(vertex, options):
         return vertex.parallelism
-    return max(vertex.parallelism, min(options.max_parallelism, _bound(vertex)))
-
-
-def _bound(vertex: Vertex) -> int:
-    return min(vertex.max_parallelism, vertex.partitions or vertex.max_parallelism)
+    return max(vertex.parallelism, min(options.max_parallelism, vertex.largest))

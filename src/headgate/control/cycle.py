@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from headgate.algorithm.decide import decide, not_ready
 from headgate.algorithm.permission import excluded_period
+from headgate.algorithm.resources import Rescale, RoomQuestion, room_question
 from headgate.control import reports
 from headgate.control.actuation import Actuator
 from headgate.control.intents import rejection_of, settle
@@ -34,6 +35,9 @@ Answer = EvaluatedMetrics | NotReady
 Held = VersionedState | BaseException
 """A job's state, or why it could not be had."""
 
+RoomCheck = Callable[[RoomQuestion], bool]
+"""The reference's `ResourceCheck`."""
+
 ADVISORY = {Reason.ADVICE, Reason.EXCLUDED_PERIOD}
 """Reasons of a rescale that the job itself forbids for now."""
 
@@ -50,6 +54,8 @@ class Cycle:
     decisions: DecisionSink
     stopwatch: Callable[[], float] = time.monotonic
     """Seconds on a clock that only goes on."""
+    has_room: RoomCheck = lambda _: True
+    """Tells whether the cluster can hold a change; asked where CPUs and memory are known. Any can, unless told."""
     evaluation_limit: timedelta = timedelta(minutes=5)
     """How long a cycle waits for its evaluation; collecting goes on meanwhile."""
 
@@ -116,9 +122,8 @@ class Cycle:
         held = await self._remember(ctx, held, decision)
         if decision.outcome is not Outcome.RESCALE:
             return decision
-        rejection = rejection_of(held.state, decision, now)
-        if rejection:
-            return without_change(decision, Reason.PARALLELISM_REJECTED, f"{rejection.why}, remembered")
+        if refused := self._refused(sample, held, decision):
+            return refused
         if decision.reason in ADVISORY or not self._may_act(ctx) or not sample.settings.adaptive:
             return self._advise(decision, seen, in_place=sample.settings.adaptive)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
@@ -146,6 +151,19 @@ class Cycle:
         if decision.delayed is None:
             return held
         return await self.outbox.save(ctx.key, held, replace(held.state, delayed=decision.delayed))
+
+    def _refused(self, sample: JobSample, held: VersionedState, decision: Decision) -> Decision | None:
+        """Keep the job where the same was in vain lately, or where the cluster says beforehand that it will be."""
+        rejection = rejection_of(held.state, decision, decision.at)
+        if rejection:
+            return without_change(decision, Reason.PARALLELISM_REJECTED, f"{rejection.why}, remembered")
+        if decision.evaluated is None:
+            return None
+        rescale = Rescale.of(sample.topology, decision.proposals)
+        question = room_question(rescale, decision.evaluated, sample.settings)
+        if question is None or self.has_room(question):
+            return None
+        return without_change(decision, Reason.NO_ROOM, f"the cluster has no room for it: {decision.message}")
 
     def _may_act(self, ctx: JobContext) -> bool:
         return self.mode is Mode.ACT and ctx.options.enabled and ctx.options.scaling_enabled

@@ -90,7 +90,7 @@ def metrics_at(decision: Decision) -> Mapping[VertexId, Mapping[ScalingMetric, f
         rate = of_vertex.get(ScalingMetric.TRUE_PROCESSING_RATE)
         if rate is not None:
             # Not the policies' own expectation: that is of the wish, and what is granted late may be another one.
-            of_vertex[ScalingMetric.EXPECTED_PROCESSING_RATE] = rate / change.current * change.wanted
+            of_vertex[ScalingMetric.EXPECTED_PROCESSING_RATE] = change.rate_at_wanted(rate)
     return metrics
 
 

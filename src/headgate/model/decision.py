@@ -72,6 +72,10 @@ class Proposal:
         """Tell whether the wanted parallelism differs from the running one."""
         return self.wanted != self.current
 
+    def rate_at_wanted(self, true_rate: float) -> float:
+        """Give the true rate to be had at what is wanted at last, as much for each subtask as now, records/s."""
+        return true_rate / self.current * self.wanted
+
     def noticing(self, notice: Notice) -> Proposal:
         """Give the proposal with a notice more."""
         return replace(self, notices=(*self.notices, notice))

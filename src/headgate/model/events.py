@@ -30,8 +30,6 @@ class EventReason(StrEnum):
     """Garbage collection or heap use is above its threshold: nothing is scaled."""
     RESOURCE_QUOTA_REACHED = "ResourceQuotaReached"
     """A growth would exceed the job's quota and is not made."""
-    SCALING_VETOED = "ScalingVetoed"
-    """A plugin refused a change."""
     CONFIGURATION_RECOMMENDATION = "ConfigurationRecommendation"
     """Memory settings that fit what was measured."""
     OPTIONS_INVALID = "OptionsInvalid"

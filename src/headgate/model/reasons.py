@@ -85,8 +85,6 @@ class Reason(StrEnum):
     """The change would exceed the job's quota."""
     NO_ROOM = "NoRoom"
     """The cluster has no room for the change."""
-    VETOED = "Vetoed"
-    """A plugin refused the change."""
     DISABLED = "Disabled"
     """The autoscaler is off for this job."""
 

@@ -46,6 +46,11 @@ class Vertex:
     partitions: int | None = None
     """Partitions of a source; None when the connector does not tell."""
 
+    @property
+    def largest(self) -> int:
+        """Largest parallelism that its key groups and partitions allow."""
+        return min(self.max_parallelism, self.partitions or self.max_parallelism)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:

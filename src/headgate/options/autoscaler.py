@@ -190,7 +190,7 @@ class AutoscalerOptions(Options):
     """Memory of all TaskManagers that growth never exceeds."""
 
     memory_tuning_enabled: bool = option("memory.tuning.enabled", default=False)
-    """Whether a rescale also sets the TaskManagers' memory."""
+    """Whether a rescale also asks the engine to set the TaskManagers' memory; a running Flink job cannot change it."""
 
     memory_tuning_overhead: Annotated[float, Interval(ge=0, le=1)] = option(
         "memory.tuning.overhead", 0.2, checked_when="memory.tuning.enabled"

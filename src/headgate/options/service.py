@@ -35,7 +35,7 @@ class Mode(StrEnum):
 
 
 class Pipeline(StrEnum):
-    """Where windows are reduced and evaluated."""
+    """Where windows are reduced."""
 
     SPARK = "spark"
     """On Spark, over the samples log."""

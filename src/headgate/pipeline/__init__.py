@@ -1,5 +1,5 @@
 """
-The data pipeline: windows of the samples log reduced on Spark, whole jobs evaluated as arrays inside it.
+The data pipeline: Spark reduces windows of the samples log, and whole fleets are evaluated as arrays over what is left.
 
 `in_process` does the same without Spark or log, for a few jobs; it must not import pyspark.
 """

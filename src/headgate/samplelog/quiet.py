@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,11 @@ from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue
 from headgate.model.tables import DECISIONS
 from headgate.model.topology import Vertex
-from headgate.samplelog.layout import epoch_ms
+from headgate.samplelog.layout import epoch_ms, instant
 
 _WIDTH = len(METRICS) + 3
 _HEAD = 2 + 2 * len(JobMetric)
 """Coverage, samples, and two values a job-wide metric; then the vertices' rows follow."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_quiet(decision: Decision) -> bool:
@@ -58,7 +55,11 @@ def quiet_table(decisions: Sequence[Decision]) -> pa.Table:
 
 
 def read_quiet(row: Mapping[str, Any]) -> Decision:
-    """Read a decision back from the row that `quiet_table` gave it."""
+    """
+    Read a decision back from the row that `quiet_table` gave it.
+
+    Its proposals are made anew by `in_balance`: a change there changes what older rows read as.
+    """
     graph, numbers = json.loads(row["graph"]), row["numbers"]
     vertices = [Vertex(**{**vertex, "id": VertexId(vertex["id"])}) for vertex in graph["vertices"]]
     rows = (numbers[begin : begin + _WIDTH] for begin in range(_HEAD, len(numbers), _WIDTH))
@@ -70,8 +71,8 @@ def read_quiet(row: Mapping[str, Any]) -> Decision:
         job=_job_values(numbers[2:_HEAD]),
         balanced=True,
     )
-    at = _EPOCH + timedelta(milliseconds=row["at_ms"])
-    return in_balance(JobKey.parse(row["job"]), vertices, evaluated, at, fingerprint=graph["fingerprint"])
+    job, at = JobKey.parse(row["job"]), instant(row["at_ms"])
+    return in_balance(job, vertices, evaluated, at, fingerprint=graph["fingerprint"])
 
 
 def _rows(decision: Decision) -> VertexRows:

@@ -78,5 +78,5 @@ def _wanted(one: Standing) -> Mapping[VertexId, Values]:
         rate = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE)
         if rate is not None:
             # As in the history: of the parallelism that is recommended, not of the wish before its limits.
-            wanted[proposal.vertex][ScalingMetric.EXPECTED_PROCESSING_RATE] = rate / proposal.current * proposal.wanted
+            wanted[proposal.vertex][ScalingMetric.EXPECTED_PROCESSING_RATE] = proposal.rate_at_wanted(rate)
     return wanted

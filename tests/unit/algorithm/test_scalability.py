@@ -11,7 +11,7 @@ import pytest
 
 from headgate.algorithm.history import Scaling
 from headgate.algorithm.propose import propose
-from headgate.algorithm.scalability import base_rate, coefficient, growth_of
+from headgate.algorithm.scalability import base_rate, coefficient, outlook_of
 from headgate.model.decision import Proposal
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
@@ -127,7 +127,7 @@ def test_a_prior_is_not_believed_too_far_away() -> None:
 
 
 def test_what_is_learned_is_cut_where_a_subtask_would_bring_too_little() -> None:
-    """Growth hardly brought anything; still no more than twice the linear answer is asked for."""
+    """Outlook hardly brought anything; still no more than twice the linear answer is asked for."""
     assert _proposal(16, 110.0, 400.0, past={8: 100.0}).wanted == 2 * math.ceil(16 * 400 / 110)
 
 
@@ -155,12 +155,12 @@ def test_it_never_goes_back_to_where_it_was_too_large() -> None:
 @pytest.mark.parametrize(("rate", "need"), [(math.inf, 100.0), (0.0, 100.0), (100.0, 0.0), (100.0, None)])
 def test_without_rates_there_is_no_curve(rate: float, need: float | None) -> None:
     """An idle vertex, one that does nothing, no need, an unknown one: the linear rule stays."""
-    assert growth_of(4, _metrics(rate, need), (), CURVE) is None
+    assert outlook_of(4, _metrics(rate, need), (), CURVE) is None
 
 
 def test_a_history_without_rates_is_none() -> None:
     """Entries from before the rate was kept, or of an idle vertex, are left out."""
-    growth = growth_of(4, _metrics(100.0, 200.0), [_scaling(2, math.nan), _scaling(3, math.inf)], CURVE)
+    growth = outlook_of(4, _metrics(100.0, 200.0), [_scaling(2, math.nan), _scaling(3, math.inf)], CURVE)
 
     assert growth is not None
     assert growth.past == ()
