@@ -99,7 +99,7 @@ def _repeated(call: Callable[[int], object], times: int) -> list[Spent]:
 
 @contextmanager
 def _session() -> Iterator[SparkSession]:
-    session = open_session("local[2]", java_home=find_java().home)
+    session = open_session("local[2]", java_home=find_java().home, settings={"spark.driver.memory": "4g"})
     warm_up(session)
     yield session
     session.stop()

@@ -157,7 +157,9 @@ def _spark_evaluator(options: ServiceOptions) -> RevivingEvaluator:
     from headgate.pipeline.session import open_session  # noqa: PLC0415
 
     return RevivingEvaluator(
-        open_session=lambda: open_session(options.spark_master, java_home=find_java().home),
+        open_session=lambda: open_session(
+            options.spark_master, java_home=find_java().home, settings=options.spark_settings
+        ),
         evaluator_over=lambda session: SparkEvaluator(
             session, options.log.path, collect_interval=options.collect_interval
         ),

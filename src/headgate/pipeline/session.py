@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,11 +18,20 @@ from headgate.errors import UnreachableError
 _Setting = bool | float | int | str | None
 
 _LOOPBACK = "127.0.0.1"
+_LOCAL = {
+    "spark.driver.host": _LOOPBACK,
+    "spark.driver.bindAddress": _LOOPBACK,
+    # Each part of a shuffle costs some milliseconds a cycle, whether it holds anything or not.
+    "spark.sql.shuffle.partitions": "2",
+}
+
+NOTHING: Mapping[str, str] = {}
+
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
 
 def open_session(
-    master: str = "local[*]", *, java_home: Path | None = None, shuffle_partitions: int | None = None
+    master: str = "local[*]", *, java_home: Path | None = None, settings: Mapping[str, str] = NOTHING
 ) -> SparkSession:
     """
     Start Spark, or give the session that this process has already.
@@ -32,17 +41,15 @@ def open_session(
     Args:
         master: any Spark master.
         java_home: a Java 17 or newer; None leaves `JAVA_HOME` and the path to decide.
-        shuffle_partitions: parts of a shuffle; None: 2 for a local master, else Spark's own default. Each costs some
-            milliseconds a cycle, whether it holds anything or not.
+        settings: of Spark, by their own names; they win over ours.
 
     Raises:
         UnreachableError: Java did not start, or the master did not answer.
     """
     local = master.startswith("local")
     _set_environment(java_home, local=local)
-    settings = _settings(local=local, shuffle_partitions=shuffle_partitions)
     with reported(f"Spark at {master} cannot be started (it needs Java 17 or newer)"):
-        return _builder(master, settings).getOrCreate()
+        return _builder(master, {**_settings(local=local), **settings}).getOrCreate()
 
 
 @contextmanager
@@ -78,8 +85,7 @@ def _set_environment(java_home: Path | None, *, local: bool) -> None:
     logging.getLogger("py4j").setLevel(logging.ERROR)
 
 
-def _settings(*, local: bool, shuffle_partitions: int | None) -> dict[str, _Setting]:
-    partitions = 2 if shuffle_partitions is None and local else shuffle_partitions
+def _settings(*, local: bool) -> dict[str, _Setting]:
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -94,6 +100,5 @@ def _settings(*, local: bool, shuffle_partitions: int | None) -> dict[str, _Sett
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         # Windows reduce to few rows whatever the load: planning anew between the stages finds nothing and takes time.
         "spark.sql.adaptive.enabled": "false",
-        **({"spark.sql.shuffle.partitions": str(partitions)} if partitions else {}),
-        **({"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK} if local else {}),
+        **(_LOCAL if local else {}),
     }
