@@ -64,7 +64,7 @@ def test_bounds_are_never_violated(
     assert 1 <= wanted <= vertex.max_parallelism
     assert wanted <= max(option.max_parallelism, vertex.parallelism)
     if vertex.partitions:
-        assert wanted <= vertex.partitions
+        assert wanted <= max(vertex.partitions, vertex.parallelism)
     else:
         assert wanted >= min(option.min_parallelism, vertex.parallelism)
         assert not backlog or wanted >= vertex.parallelism

@@ -51,7 +51,7 @@ def shrinking_late(interval: timedelta, now: datetime) -> Policy:
         if interval <= timedelta():
             return proposal
         pending = noted(proposal.delayed, Wish(at=now, parallelism=proposal.wanted, outside=proposal.outside))
-        if now - interval < pending.first_at:
+        if now - pending.first_at < interval:
             detail = f"wanted since {_ago(pending, now)}, for {format_duration(interval)} it must be"
             kept = replace(proposal, delayed=pending)
             return kept.limited_to(proposal.current, Reason.SCALE_DOWN_DELAYED, detail)

@@ -22,6 +22,10 @@ SKEWED_FROM = 1.5
 """Busy time of the hottest subtask over the mean from which it counts as skew; key groups alone make up to 1.3."""
 
 
+TELLING_GROWTH = 0.25
+"""Share by which a sink was to become faster from which its not doing so tells: five times the noise of a rate."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthLimits:
     """Largest sensible scale factors, (n,) arrays, 1 or more."""
@@ -63,12 +67,15 @@ def saturated_sinks(batch: Batch, true_rate: Floats, factor: Floats) -> Bools:
     """
     Tell which sinks their last growth did not make faster although they still want to grow.
 
-    Something outside limits them; the gain is judged as `effectiveness` does it.
+    Something outside limits them; the gain is judged as `effectiveness` does it. A growth by so little that noise could
+    hide its gain says nothing, nor does a vertex that is a source as well.
     """
-    gained = (true_rate - batch.rate_before) / (batch.rate_expected - batch.rate_before)
-    has_output = np.bincount(batch.upstream, minlength=len(batch.job)) > 0
-    ineffective = gained < batch.tuning.effectiveness_threshold
-    return ineffective & ~has_output & (factor > 1) & batch.tuning.rules[Deviation.BOTTLENECK_LIMITS]
+    hoped = batch.rate_expected - batch.rate_before
+    ineffective = (true_rate - batch.rate_before) / hoped < batch.tuning.effectiveness_threshold
+    telling = hoped > TELLING_GROWTH * batch.rate_before
+    is_sink = ~batch.is_source & (np.bincount(batch.upstream, minlength=len(batch.job)) == 0)
+    saturated: Bools = ineffective & telling & is_sink & (factor > 1) & batch.tuning.rules[Deviation.BOTTLENECK_LIMITS]
+    return saturated
 
 
 @ieee
@@ -88,6 +95,7 @@ def downstream_limit(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Fl
     """
     own = takeable_share(batch, wanted, true_rate, most)
     share = propagate_back(batch, own)
+    whole = propagate(batch, wanted.target, ratios) + propagate(batch, wanted.catch_up, ratios)
     cut = Demand(
         target=propagate(batch, wanted.target * share, ratios),
         catch_up=propagate(batch, wanted.catch_up * share, ratios),
@@ -95,7 +103,7 @@ def downstream_limit(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Fl
     exact = batch.tuning.rules[Deviation.EXACT_CAPACITY]
     left = np.maximum(1, scale_factor(needed_capacity(cut, batch.tuning), true_rate, exact=exact))
     # Who cannot take its own demand is held by its own bounds, and not by those behind it.
-    is_cut = (cut.target + cut.catch_up < wanted.target + wanted.catch_up) & (own == 1)
+    is_cut = (cut.target + cut.catch_up < whole) & (own == 1) & ~batch.tuning.busy_only
     return np.where(is_cut & batch.tuning.rules[Deviation.BOTTLENECK_LIMITS], left, np.inf)
 
 

@@ -42,8 +42,8 @@ def with_equal_ends(topology: Topology, proposals: Plan, options: AutoscalerOpti
     """
     Give vertices that FORWARD edges tie together the largest parallelism wanted among them, as far as all can go there.
 
-    With an excluded vertex among them none is changed. Ends that already run apart are tied no longer. A vertex that is
-    moved against its own wish, or without one, is no cause for the rescale.
+    With an excluded vertex among them none is changed. Ends that already run apart are tied no longer, nor are those of
+    which one has finished. A vertex that is moved against its own wish, or without one, is no cause for the rescale.
     """
     wanted = {proposal.vertex: proposal.wanted for proposal in proposals}
     common: dict[VertexId, int] = {}
@@ -61,7 +61,8 @@ def groups(topology: Topology) -> Iterator[Sequence[VertexId]]:
     root = {vertex.id: vertex.id for vertex in topology.vertices}
     for edge in topology.edges:
         ends = topology.by_id[edge.source], topology.by_id[edge.target]
-        if edge.ship_strategy is ShipStrategy.FORWARD and ends[0].parallelism == ends[1].parallelism:
+        runs_on = not any(end.finished for end in ends)
+        if edge.ship_strategy is ShipStrategy.FORWARD and runs_on and ends[0].parallelism == ends[1].parallelism:
             one, other = root[edge.source], root[edge.target]
             root = {vertex: one if at == other else at for vertex, at in root.items()}
     members: dict[VertexId, list[VertexId]] = {}
@@ -74,4 +75,4 @@ def _at_common(proposal: Proposal, common: Mapping[VertexId, int]) -> Proposal:
     wanted = common.get(proposal.vertex, proposal.wanted)
     is_own = (wanted > proposal.current) == (proposal.wanted > proposal.current)
     tied = proposal.limited_to(wanted, Reason.FORWARD, "a FORWARD edge ties it to another vertex")
-    return replace(tied, outside=tied.outside and is_own)
+    return replace(tied, outside=tied.outside and (is_own or not tied.changes))

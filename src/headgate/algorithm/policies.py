@@ -66,7 +66,7 @@ def step_down_within(factor: float) -> Policy:
     """Take away at most the share `factor` of the running parallelism, what is left rounded up."""
 
     def policy(proposal: Proposal) -> Proposal:
-        least = scaled(proposal.current, 1 - factor)
+        least = scaled(proposal.current, max(0.0, 1 - factor))
         detail = f"one step removes at most {factor:g} of {proposal.current}"
         return proposal.limited_to(max(proposal.wanted, least), Reason.SCALE_DOWN_FACTOR, detail)
 

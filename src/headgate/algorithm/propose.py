@@ -110,7 +110,8 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
     """Give the policies of one vertex in their order."""
     vertex, rules = seen.vertex, rules_of(options)
     bound = vertex.partitions if Deviation.PARTITIONS_BOUND in rules else None
-    last = (within_partitions(bound),)
+    # Who runs above its partitions goes back to them as any other vertex shrinks; the last word only holds growth.
+    last = (within_partitions(bound and max(bound, vertex.parallelism)),)
     holds = (
         held(hold=vertex.finished, why="the vertex has finished"),
         held(hold=vertex.id in options.vertex_exclude_ids, why="excluded by vertex.exclude.ids"),
@@ -132,11 +133,14 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         at_least(options.min_parallelism),
         at_most(options.max_parallelism),
         within_key_groups(vertex.max_parallelism),
+        # equal shares, none of them empty
+        aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
+        within_partitions(bound),
+        # who must not shrink now, or not move at all
         not_shrinking_while_busy(seen.metrics, options, hold=Deviation.BUSY_KEEPS in rules),
         not_shrinking_in_backlog(backlog=seen.backlog and Deviation.BACKLOG_KEEPS in rules),
         *holds,
-        # equal shares, then what is to be expected of it, then whether it is time
-        aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
+        # what is to be expected of it, then whether it is time
         expecting(seen.metrics, exponent_of(growth)),
         growing_effectively(seen.metrics, seen.scalings, options),
         shrinking_late(options.scale_down_interval, seen.now),

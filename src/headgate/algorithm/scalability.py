@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 
 from headgate.algorithm.curve import Point, believed, bracket, fitted, towards_linear
 from headgate.algorithm.history import Scaling
@@ -14,8 +15,6 @@ from headgate.model.decision import Proposal
 from headgate.model.metrics import ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions, ScalabilityModel
-
-HUNDREDTHS = 100
 
 
 def coefficient(scalings: Sequence[Scaling], options: AutoscalerOptions) -> float:
@@ -42,7 +41,8 @@ def base_rate(points: Sequence[tuple[int, float]]) -> float:
 
 
 def _ceil(x: float) -> float:
-    return math.ceil(x * HUNDREDTHS) / HUNDREDTHS
+    # Of the decimal text: 0.07 times 100 is above 7 in binary.
+    return float(Decimal(repr(x)).quantize(Decimal("0.01"), ROUND_CEILING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

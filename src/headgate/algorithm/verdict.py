@@ -63,6 +63,6 @@ def _need(known: VertexMetrics, utilization: float) -> str:
     needed, target = known.needed_capacity, known.metrics.get(ScalingMetric.TARGET_DATA_RATE)
     if needed is None or target is None:
         return "needs an unknown rate"
-    extra = needed - target / utilization
+    extra = needed - target / utilization if utilization else 0.0
     plus = f" plus {amount(extra)}/s for lag and restart" if extra >= 1 else ""
     return f"needs {amount(needed)}/s (target {amount(target)}/s at {utilization:.2f}{plus})"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -63,14 +63,11 @@ class Cycle:
         """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
         began = self.stopwatch()
         self.outbox.keep_only(observations.keys())
-        held = await self._open(observations)
+        held = dict(await self._open(observations))
         answers = await self._evaluate(_candidates(observations, held, now), now)
         late = timedelta(seconds=self.stopwatch() - began)
         decisions = await asyncio.gather(
-            *(
-                self._care_for(seen, held[key], answers.get(key), now, late)
-                for key, seen in sorted(observations.items())
-            )
+            *(self._care_for(seen, held[key], answers, now, late) for key, seen in sorted(observations.items()))
         )
         await self._keep(decisions, now)
         return tuple(decisions)
@@ -95,10 +92,11 @@ class Cycle:
         return {one.sample.job: answer for one in candidates}
 
     async def _care_for(
-        self, seen: Observation, held: Held, answer: Answer | None, now: datetime, late: timedelta
+        self, seen: Observation, held: Held, answers: Mapping[JobKey, Answer], now: datetime, late: timedelta
     ) -> Decision:
         try:
-            return await self._decide(seen, _opened(held), answer or unevaluated(seen), now, late)
+            answer = answers.get(seen.ctx.key) or unevaluated(seen)
+            return await self._decide(seen, _opened(held), answer, now, late)
         except NotFoundError as error:
             # no event: the collector tells of jobs that vanish, and of an intent that stays open its deadline
             why = NotReady(reason=Reason.JOB_NOT_RUNNING, message=f"the job is gone: {error}")
@@ -186,12 +184,19 @@ class Cycle:
 
 
 def _candidates(
-    observations: Mapping[JobKey, Observation], held: Mapping[JobKey, Held], now: datetime
+    observations: Mapping[JobKey, Observation], held: MutableMapping[JobKey, Held], now: datetime
 ) -> Sequence[Candidate]:
-    """Give the jobs that can be evaluated, each with what its own past tells of restarts."""
-    opened = ((seen, held[key]) for key, seen in observations.items())
-    known = ((seen, one.state) for seen, one in opened if isinstance(one, VersionedState))
-    return [one for seen, state in known if (one := candidate(seen, state, now))]
+    """Give the jobs that can be evaluated; one that fails in this is told of when its turn comes to be cared for."""
+    found: list[Candidate] = []
+    for key, seen in observations.items():
+        opened = held[key]
+        try:
+            known = candidate(seen, opened.state, now) if isinstance(opened, VersionedState) else None
+        except Exception as error:  # noqa: BLE001 - one job's failure is that job's event, whatever it is
+            held[key] = error
+        else:
+            found += [known] if known else []
+    return found
 
 
 def _of_this_job(state: JobState, seen: Observation) -> JobState:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow as pa
 from headgate.algorithm.decide import in_balance
 from headgate.algorithm.readout import METRICS, VertexRows, metrics_of
 from headgate.algorithm.stats import Floats
+from headgate.errors import PermanentError
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue
@@ -25,8 +27,8 @@ from headgate.model.topology import Vertex
 from headgate.samplelog.layout import epoch_ms, instant
 
 _WIDTH = len(METRICS) + 3
-_HEAD = 2 + 2 * len(JobMetric)
-"""Coverage, samples, and two values a job-wide metric; then the vertices' rows follow."""
+_HEAD = 4 + 2 * len(JobMetric)
+"""Both widths, so that other ones can be told apart, coverage, samples, two values a job-wide metric; then the rows."""
 
 
 def is_quiet(decision: Decision) -> bool:
@@ -62,17 +64,21 @@ def read_quiet(row: Mapping[str, Any]) -> Decision:
     """
     graph, numbers = json.loads(row["graph"]), row["numbers"]
     vertices = [Vertex(**{**vertex, "id": VertexId(vertex["id"])}) for vertex in graph["vertices"]]
+    if numbers[:2] != [_WIDTH, _HEAD]:
+        message = f"decision {row['id']} of {row['job']} was kept by another version of Headgate"
+        raise PermanentError(message)
     rows = (numbers[begin : begin + _WIDTH] for begin in range(_HEAD, len(numbers), _WIDTH))
     evaluated = EvaluatedMetrics(
         vertices={vertex.id: metrics_of(vertex, known) for vertex, known in zip(vertices, rows, strict=True)},
         backlog=False,
-        coverage=numbers[0],
-        samples=int(numbers[1]),
-        job=_job_values(numbers[2:_HEAD]),
+        coverage=numbers[2],
+        samples=int(numbers[3]),
+        job=_job_values(numbers[4:_HEAD]),
         balanced=True,
     )
     job, at = JobKey.parse(row["job"]), instant(row["at_ms"])
-    return in_balance(job, vertices, evaluated, at, fingerprint=graph["fingerprint"])
+    decision = in_balance(job, vertices, evaluated, at, fingerprint=graph["fingerprint"])
+    return replace(decision, id=row["id"])
 
 
 def _rows(decision: Decision) -> VertexRows:
@@ -88,8 +94,14 @@ def _numbers(decision: Decision) -> Floats:
     if known is None:
         return np.empty(0)
     job = (known.job.get(metric, JobValue()) for metric in JobMetric)
-    values = (value for each in job for value in (each.current, each.average))
-    head = [known.coverage, float(known.samples), *(math.nan if value is None else value for value in values)]
+    values = (math.nan if value is None else value for each in job for value in (each.current, each.average))
+    head = [
+        _WIDTH,
+        _HEAD,
+        known.coverage,
+        float(known.samples),
+        *values,
+    ]
     return np.concatenate([head, _rows(decision).numbers.ravel()])
 
 

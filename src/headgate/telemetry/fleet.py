@@ -7,6 +7,7 @@ from datetime import datetime
 
 from prometheus_client import Metric
 
+from headgate.model.decision import Decision, Proposal
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, ScalingMetric
 from headgate.telemetry import families
@@ -60,22 +61,25 @@ def vertices(standings: Sequence[Standing]) -> Iterator[Metric]:
 
 def _rows(one: Standing) -> Iterator[tuple[Labels, Values]]:
     decision = one.decision
-    known = decision.evaluated.vertices if decision.evaluated else {}
-    wanted = _wanted(one)
+    known = _known(decision)
+    wanted = _wanted(decision.proposals, known)
     for vertex in dict.fromkeys((*wanted, *known)):
-        values = known[vertex].metrics if vertex in known else {}
         labels = of_job(decision.job, vertex=vertex, vertex_name=one.names.get(vertex, vertex))
-        yield labels, {**values, **wanted.get(vertex, {})}
+        yield labels, {**known.get(vertex, {}), **wanted.get(vertex, {})}
 
 
-def _wanted(one: Standing) -> Mapping[VertexId, Values]:
+def _known(decision: Decision) -> Mapping[VertexId, Values]:
+    # Read once: the evaluated vertices may be made anew, all of them, each time that one is asked for.
+    vertices = decision.evaluated.vertices.items() if decision.evaluated else ()
+    return {vertex: each.metrics for vertex, each in vertices}
+
+
+def _wanted(proposals: Sequence[Proposal], known: Mapping[VertexId, Values]) -> Mapping[VertexId, Values]:
     """Give what was proposed for each vertex, and what it is expected to do then."""
-    known = one.decision.evaluated.vertices if one.decision.evaluated else {}
     wanted: dict[VertexId, dict[ScalingMetric, float]] = {}
-    for proposal in one.decision.proposals:
+    for proposal in proposals:
         wanted[proposal.vertex] = {ScalingMetric.RECOMMENDED_PARALLELISM: proposal.wanted}
-        metrics = known[proposal.vertex].metrics if proposal.vertex in known else {}
-        rate = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE)
+        rate = known.get(proposal.vertex, {}).get(ScalingMetric.TRUE_PROCESSING_RATE)
         if rate is not None:
             # As in the history: of the parallelism that is recommended, not of the wish before its limits.
             wanted[proposal.vertex][ScalingMetric.EXPECTED_PROCESSING_RATE] = proposal.rate_at_wanted(rate)

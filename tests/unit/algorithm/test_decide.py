@@ -288,3 +288,24 @@ def test_no_growth_is_caused_by_a_vertex_that_is_too_large() -> None:
     decision = decide(sample(graph), metrics, options, START)
 
     assert decision.outcome is Outcome.KEEP, decision.message
+
+
+def test_a_source_above_its_partitions_shrinks_like_any_other() -> None:
+    """Not in a backlog, and not at once: only growth beyond the partitions is never asked for."""
+    topology = _altered(chain({"in": 100, "agg": 10}), "in", partitions=15)
+    waiting = AutoscalerOptions(alignment_mode="OFF")
+
+    behind = propose(topology, evaluated(topology, {"agg": 2.0}, backlog=True), PLAIN, START)
+    patient = propose(topology, evaluated(topology, {"agg": 2.0}), waiting, START)
+    now = propose(topology, evaluated(topology, {"agg": 2.0}), PLAIN, START)
+
+    assert [proposals[0].wanted for proposals in (behind, patient, now)] == [100, 100, 15]
+    assert patient[0].delayed is not None
+
+
+def test_a_utilization_target_of_zero_is_an_infinite_need() -> None:
+    """The reference takes it, so nobody may fall over it."""
+    topology = chain({"agg": 2})
+    known = evaluated(topology, {"agg": math.inf})
+
+    assert decide(sample(topology), known, replace(PLAIN, utilization_target=0.0), START).outcome is Outcome.RESCALE

@@ -16,7 +16,7 @@ from headgate.algorithm.reduce import reduce_windows
 from headgate.model.identity import VertexId
 from headgate.model.samples import Measure
 from headgate.model.topology import Topology
-from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
+from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, ScalingSignal
 from headgate.options.deviations import Deviation, Parity
 from headgate.testing.builders import ORDERS, chain
 from headgate.testing.tables import Row, steady, table_of
@@ -130,3 +130,23 @@ def test_a_saturated_sink_limits_its_source() -> None:
     rows = steady("in", read=800, written=800, busy=1.0) + steady("sink", read=800, busy=2.0)
 
     assert _evaluated(chain({"in": 4, "sink": 4}), rows, growths={SINK: (390.0, 800.0)}).downstream_limit[0] == 1.0
+
+
+def test_a_growth_by_little_tells_nothing() -> None:
+    """From ten to eleven subtasks noise may hide all of the gain: the sink may grow with its load."""
+    rows = steady("in", read=800, written=800, busy=0.5) + steady("sink", read=800, busy=2.0)
+
+    found = _evaluated(chain({"in": 4, "sink": 4}), rows, growths={SINK: (398.0, 438.0)})
+
+    assert math.isinf(found.saturation_limit[1])
+
+
+def test_by_busy_time_alone_nobody_limits_another() -> None:
+    """Without output ratios nothing is known of what comes from further up."""
+    rows = steady("in", read=0, written=700, busy=0.5) + steady("map", read=700, busy=1.0)
+    options = replace(PLAIN, scaling_signal=ScalingSignal.BUSY_TIME)
+
+    found = _evaluated(chain({"in": 4, "map": 4}), rows, options)
+
+    assert found.factor[1] == pytest.approx(1 / 0.7, abs=1e-4)
+    assert all(map(math.isinf, found.downstream_limit.tolist()))

@@ -173,3 +173,11 @@ def test_a_rate_of_zero_or_infinity_is_no_error(rate: float) -> None:
     past = [Scaling(before=before, after=before + 1, metrics=metrics) for before in (1, 2, 3)]
 
     assert coefficient(past, AutoscalerOptions(observed_scalability_enabled=True)) == 1
+
+
+@pytest.mark.parametrize("least", [0.07, 0.14, 0.55, 0.56])
+def test_a_coefficient_of_whole_hundredths_stays(least: float) -> None:
+    """In binary a hundred times 0.55 is above 55, and was rounded up once more."""
+    poor = [Scaling(before=p, after=p, metrics={ScalingMetric.TRUE_PROCESSING_RATE: 1.0}) for p in (1, 50, 100)]
+
+    assert coefficient(poor, AutoscalerOptions(observed_scalability_coefficient_min=least)) == least
