@@ -21,6 +21,7 @@ from headgate.control.intents import rejection_of, settle
 from headgate.control.observation import Observation, candidate
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import in_flight, unevaluated, without_change
+from headgate.control.wishes import is_news
 from headgate.errors import NotFoundError
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey
@@ -146,9 +147,10 @@ class Cycle:
         """Keep the wishes that wait, and tell what was noticed on the way."""
         for notice in decision.notices:
             self.events.handle(reports.noticed(notice, decision, ctx.options.scaling_event_interval))
-        if decision.delayed is None:
+        wishes = decision.delayed
+        if wishes is None or not is_news(held.state.delayed, wishes, ctx.options.scale_down_interval):
             return held
-        return await self.outbox.save(ctx.key, held, replace(held.state, delayed=decision.delayed))
+        return await self.outbox.save(ctx.key, held, replace(held.state, delayed=wishes))
 
     def _refused(self, sample: JobSample, held: VersionedState, decision: Decision) -> Decision | None:
         """Keep the job where the same was in vain lately, or where the cluster says beforehand that it will be."""

@@ -110,3 +110,16 @@ async def test_nothing_is_asked_of_the_engine_in_an_excluded_period() -> None:
     await world.tick(1_000)
 
     assert len(world.engine.requests) == 1
+
+
+async def test_a_wish_that_is_repeated_is_not_saved_each_time() -> None:
+    """A fleet that waits to shrink at night must not rewrite all its states in every cycle."""
+    world = Scenario(factors={"agg": 0.5})
+    world.engine.add(context(), sample(chain({"source": 1, "agg": 10})))
+
+    for seconds in range(0, 170, 10):
+        await world.tick(seconds)
+
+    assert world.store.load(ORDERS).version == 1
+    await world.tick(190)
+    assert world.store.load(ORDERS).version == 2
