@@ -62,6 +62,7 @@ e2e: setup ## Whole processes together.
 bench: setup ## Measure cycles of 1 to 50,000 jobs and the steps to a right parallelism; prints tables (15 minutes).
 	$(BIN)/python -m benchmarks.cycle
 	$(BIN)/python -m benchmarks.fleet
+	$(BIN)/python -m benchmarks.fleet_page
 	$(BIN)/python -m benchmarks.ds2 --write-docs
 
 services: setup ## Fetch what the tests need beyond Python packages: Java and Flink, into the cache.

@@ -6,13 +6,13 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks.ds2.page import rendered, with_part
+from benchmarks.ds2.page import BEGIN, END, rendered
 from benchmarks.ds2.results import results
+from benchmarks.page import PAGE, with_part
 
 SEEDS = tuple(range(10))
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "ds2.json"
-PAGE = ROOT / "docs" / "explanation" / "benchmarks.md"
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     print(part)
     if arguments.write_docs:
         RESULTS.write_text(text, encoding="utf-8")
-        PAGE.write_text(with_part(PAGE.read_text(encoding="utf-8"), part), encoding="utf-8")
+        PAGE.write_text(with_part(PAGE.read_text(encoding="utf-8"), part, begin=BEGIN, end=END), encoding="utf-8")
 
 
 def _run(seeds: tuple[int, ...]) -> str:

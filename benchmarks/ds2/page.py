@@ -18,21 +18,6 @@ REACHED = (1, 2, 3, 4)
 """Steps that a cell may take."""
 
 
-def with_part(page: str, part: str) -> str:
-    """
-    Put the part between its marks.
-
-    Raises:
-        ValueError: the page lacks a mark.
-    """
-    before, _, rest = page.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        message = f"the page lacks the marks {BEGIN} and {END}"
-        raise ValueError(message)
-    return f"{before}{BEGIN}\n{part}{END}{after}"
-
-
 def rendered(results: Results) -> str:
     """Write all tables."""
     sections = (_word_count, _cells, _paths, _settings, _priors, _draws, _overshoot, _watched)

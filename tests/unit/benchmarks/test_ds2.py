@@ -7,10 +7,11 @@ import json
 import pytest
 from benchmarks.ds2 import cells, draws, wordcount
 from benchmarks.ds2.__main__ import PAGE, RESULTS
-from benchmarks.ds2.page import rendered, with_part
+from benchmarks.ds2.page import BEGIN, END, rendered
 from benchmarks.ds2.published import MAPPER, STEPS
 from benchmarks.ds2.service import busy_at, hindered, stretched, through
 from benchmarks.ds2.trial import DS2, learning
+from benchmarks.page import with_part
 
 from headgate.options.autoscaler import AutoscalerOptions
 
@@ -92,7 +93,7 @@ def test_the_page_is_made_of_the_results() -> None:
     """The tables in the docs are what the raw results beside the benchmark say."""
     page = PAGE.read_text(encoding="utf-8")
 
-    assert with_part(page, rendered(json.loads(RESULTS.read_text(encoding="utf-8")))) == page
+    assert with_part(page, rendered(json.loads(RESULTS.read_text(encoding="utf-8"))), begin=BEGIN, end=END) == page
 
 
 def test_the_results_keep_what_is_claimed() -> None:
