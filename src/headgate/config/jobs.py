@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
@@ -18,7 +18,10 @@ from headgate.options.service import JobOptions, ServiceOptions
 SOURCE = "the job's configuration"
 _OURS = (PREFIX, LEGACY_PREFIX, "headgate.")
 _GROUP = "autoscaler"
-_NONE_HOLDS = f"{SOURCE}: none of its options holds until that is mended; the service's hold instead"
+_NONE_HOLDS = (
+    f"{SOURCE}: none of its options holds; the service's hold instead, "
+    "and this job is only advised until they are right"
+)
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -44,7 +47,8 @@ def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTH
 
     Those of the last entry of `jobs` that matches it, else the general ones; `*` and `?` are the only wildcards: a
     bracket stands for itself, as job names hold them. Over them the job's own, as far as a job may set them: what
-    concerns the process (addresses, stores, classes) is the operator's. If these are faulty, none of them holds.
+    concerns the process (addresses, stores, classes) is the operator's. If these are faulty, none of them holds, and
+    the job is not scaled: the owner may have meant to forbid it.
 
     Args:
         options: the service's.
@@ -59,7 +63,8 @@ def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTH
     try:
         return JobSettings(options=_overlaid(service, section, findings), warnings=findings.warnings)
     except FaultyError:
-        return JobSettings(options=service, faults=findings.faults, warnings=findings.warnings)
+        advised = replace(service, scaling_enabled=False)
+        return JobSettings(options=advised, faults=findings.faults, warnings=findings.warnings)
 
 
 def _of_service(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:

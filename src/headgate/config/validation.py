@@ -190,7 +190,9 @@ def _refuse_value(declaration: Declaration, section: Section, findings: Findings
 
 def _may_be_unset(declaration: Declaration, section: Section, findings: Findings, *, base: Options | None) -> bool:
     if base is not None:
-        return _may_stay(declaration, getattr(base, declaration.name), section, findings)
+        value = getattr(base, declaration.name)
+        is_still_unset = value is None and declaration.default is None
+        return is_still_unset or _may_stay(declaration, value, section, findings)
     if declaration.required and section.is_complete:
         findings.fault(section.origin, f"{declaration.key} is missing, expected {expected(declaration.annotation)}")
     return not declaration.required

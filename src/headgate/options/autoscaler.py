@@ -12,11 +12,11 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Gt, Interval
 
 from headgate.options.declaration import Options, option
 from headgate.options.deviations import Deviation, Parity
-from headgate.options.units import MemorySize, PositiveDuration
+from headgate.options.units import LARGEST, Count, Duration, Factor, MemorySize, PositiveDuration
 
 
 class LegacyAdjustMode(StrEnum):
@@ -70,7 +70,7 @@ class AutoscalerOptions(Options):
     metrics_window: PositiveDuration = option("metrics.window", timedelta(minutes=15))
     """Length of the window that metrics are taken over."""
 
-    stabilization_interval: timedelta = option("stabilization.interval", timedelta(minutes=5))
+    stabilization_interval: Duration = option("stabilization.interval", timedelta(minutes=5))
     """Time after a job's start before its samples count."""
 
     busy_time_aggregator: BusyTimeAggregator = option("metrics.busy-time.aggregator", BusyTimeAggregator.MAX)
@@ -87,50 +87,48 @@ class AutoscalerOptions(Options):
     utilization_min: Annotated[float, Interval(ge=0, le=1)] | None = option("utilization.min", None)
     """Busy share below which a vertex is too large; unset: target - boundary."""
 
-    utilization_boundary: Annotated[float, Ge(0)] = option("target.utilization.boundary", 0.3)
+    utilization_boundary: Factor = option("target.utilization.boundary", 0.3)
     """Half-width of the band around the target where `utilization.max` and `utilization.min` are unset."""
 
-    min_parallelism: Annotated[int, Ge(1)] = option("vertex.min-parallelism", 1)
+    min_parallelism: Count = option("vertex.min-parallelism", 1)
     """Smallest parallelism chosen for a vertex."""
 
-    max_parallelism: Annotated[int, Ge(1)] = option("vertex.max-parallelism", 200)
+    max_parallelism: Count = option("vertex.max-parallelism", 200)
     """Largest parallelism chosen for a vertex."""
 
-    scale_up_max_factor: Annotated[float, Ge(0)] = option("scale-up.max-factor", 100_000.0)
+    scale_up_max_factor: Factor = option("scale-up.max-factor", 100_000.0)
     """One step adds at most this multiple of the current parallelism."""
 
-    scale_down_max_factor: Annotated[float, Ge(0)] = option("scale-down.max-factor", 0.6)
+    scale_down_max_factor: Factor = option("scale-down.max-factor", 0.6)
     """One step removes at most this share of the current parallelism."""
 
-    scale_down_interval: timedelta = option(
+    scale_down_interval: Duration = option(
         "scale-down.interval", timedelta(hours=1), deprecated=("scale-up.grace-period",)
     )
     """How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken."""
 
-    catch_up_duration: timedelta = option("catch-up.duration", timedelta(minutes=30))
+    catch_up_duration: Duration = option("catch-up.duration", timedelta(minutes=30))
     """Time allowed to work off the lag and what piles up in a restart; 0 ignores both."""
 
-    restart_time: timedelta = option("restart.time", timedelta(minutes=5))
+    restart_time: Duration = option("restart.time", timedelta(minutes=5))
     """How long a rescale is assumed to stop the job."""
 
     restart_time_tracking_enabled: bool = option("restart.time-tracking.enabled", default=False)
     """Whether measured restarts replace `restart.time`."""
 
-    restart_time_tracking_limit: timedelta = option("restart.time-tracking.limit", timedelta(minutes=15))
+    restart_time_tracking_limit: Duration = option("restart.time-tracking.limit", timedelta(minutes=15))
     """Longest measured restart that counts."""
 
-    backlog_lag_threshold: timedelta = option("backlog-processing.lag-threshold", timedelta(minutes=5))
+    backlog_lag_threshold: Duration = option("backlog-processing.lag-threshold", timedelta(minutes=5))
     """Lag, as time of input, from which the job counts as working off a backlog and is not shrunk."""
 
-    observed_tpr_lag_threshold: timedelta = option("observed-true-processing-rate.lag-threshold", timedelta(seconds=30))
+    observed_tpr_lag_threshold: Duration = option("observed-true-processing-rate.lag-threshold", timedelta(seconds=30))
     """Lag, as time of input, from which a source's rate counts as all it can do."""
 
-    observed_tpr_switch_threshold: Annotated[float, Ge(0)] = option(
-        "observed-true-processing-rate.switch-threshold", 0.15
-    )
+    observed_tpr_switch_threshold: Factor = option("observed-true-processing-rate.switch-threshold", 0.15)
     """Excess of the busy-time rate over the observed one from which the observed one is taken."""
 
-    observed_tpr_min_observations: Annotated[int, Ge(1)] = option("observed-true-processing-rate.min-observations", 2)
+    observed_tpr_min_observations: Count = option("observed-true-processing-rate.min-observations", 2)
     """Observations that an observed rate needs."""
 
     observed_scalability_enabled: bool = option("observed-scalability.enabled", default=False)
@@ -142,7 +140,7 @@ class AutoscalerOptions(Options):
     observed_scalability_prior: Annotated[float, Interval(gt=0, le=1)] = option("observed-scalability.prior", 0.75)
     """Headgate's own: exponent of the curve `rate ~ parallelism ** exponent` before a vertex has a history."""
 
-    observed_scalability_min_observations: Annotated[int, Ge(1)] = option("observed-scalability.min-observations", 3)
+    observed_scalability_min_observations: Count = option("observed-scalability.min-observations", 3)
     """Rescales of a vertex that the correction needs."""
 
     observed_scalability_coefficient_min: Annotated[float, Interval(ge=0.01, le=1)] = option(
@@ -183,7 +181,7 @@ class AutoscalerOptions(Options):
     heap_usage_threshold: Annotated[float, Interval(ge=0, le=1)] = option("memory.heap-usage.threshold", 1.0)
     """Mean share of the heap in use above which nothing is scaled."""
 
-    quota_cpu: Annotated[float, Gt(0)] | None = option("quota.cpu", None)
+    quota_cpu: Annotated[float, Interval(gt=0, le=LARGEST)] | None = option("quota.cpu", None)
     """CPUs of all TaskManagers that growth never exceeds."""
 
     quota_memory: Annotated[MemorySize, Gt(0)] | None = option("quota.memory", None)
@@ -203,13 +201,13 @@ class AutoscalerOptions(Options):
     maximize_managed_memory: bool = option("memory.tuning.maximize-managed-memory", default=False)
     """Whether memory that is saved goes to managed memory, if the job uses any."""
 
-    history_max_count: Annotated[int, Ge(1)] = option("history.max.count", 3)
+    history_max_count: Count = option("history.max.count", 3)
     """Rescales remembered for a job."""
 
-    history_max_age: timedelta = option("history.max.age", timedelta(hours=24))
+    history_max_age: Duration = option("history.max.age", timedelta(hours=24))
     """Age up to which they are remembered."""
 
-    scaling_event_interval: timedelta = option("scaling.event.interval", timedelta(minutes=30))
+    scaling_event_interval: Duration = option("scaling.event.interval", timedelta(minutes=30))
     """Time within which equal events count as one."""
 
     custom_evaluators: tuple[str, ...] = option("metrics.custom-evaluators", ())
@@ -227,10 +225,10 @@ class AutoscalerOptions(Options):
     scaling_signal: ScalingSignal = option("scaling.signal", ScalingSignal.DATA_RATE)
     """Headgate's own: what the need of a vertex follows from, `DATA_RATE` or `BUSY_TIME` alone."""
 
-    rescale_horizon: timedelta = option("rescale.horizon", timedelta(hours=1))
+    rescale_horizon: Duration = option("rescale.horizon", timedelta(hours=1))
     """Headgate's own: time within which shrinking must save more than a restart, as measured, costs."""
 
-    rejection_expiry: timedelta = option("rejected-parallelism.expiry", timedelta(minutes=30))
+    rejection_expiry: Duration = option("rejected-parallelism.expiry", timedelta(minutes=30))
     """How long a parallelism that was refused or never reached is not tried again."""
 
     def __post_init__(self) -> None:

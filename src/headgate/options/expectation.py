@@ -71,7 +71,7 @@ def _bounds(constraints: tuple[Any, ...]) -> list[str]:
 
 
 def _number(bound: Any) -> str:
-    return format_duration(bound) if isinstance(bound, timedelta) else f"{bound:g}"
+    return format_duration(bound) if isinstance(bound, timedelta) else f"{bound:.10g}"
 
 
 def _is(kind: Any, parent: type) -> bool:

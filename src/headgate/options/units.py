@@ -6,10 +6,25 @@ import re
 from datetime import timedelta
 from typing import Annotated, NewType
 
-from annotated_types import Gt
+from annotated_types import Gt, Interval, Le
 
-PositiveDuration = Annotated[timedelta, Gt(timedelta())]
+LONGEST = timedelta(days=3650)
+"""No option is longer: with it a date of our time is still a date."""
+
+LARGEST = 2**31 - 1
+"""No option is a larger number: Flink counts no further, and what is reckoned with it stays finite."""
+
+Duration = Annotated[timedelta, Le(LONGEST)]
+"""A duration, 0 included."""
+
+PositiveDuration = Annotated[timedelta, Gt(timedelta()), Le(LONGEST)]
 """A duration above zero."""
+
+Count = Annotated[int, Interval(ge=1, le=LARGEST)]
+"""A whole number above zero."""
+
+Factor = Annotated[float, Interval(ge=0, le=LARGEST)]
+"""A finite number, 0 included."""
 
 MemorySize = NewType("MemorySize", int)
 """Bytes."""

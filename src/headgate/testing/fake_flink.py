@@ -117,6 +117,7 @@ class FakeFlink:
             web.get("/overview", self._overview),
             web.get("/jobs/overview", self._list_jobs),
             web.get("/jobs/{job}", self._job_details),
+            web.get("/jobs/{job}/config", self._parameters),
             web.get("/jobs/{job}/plan", self._plan),
             web.get("/jobs/{job}/checkpoints/config", self._checkpoints),
             web.get("/jobs/{job}/resource-requirements", self._requirements),
@@ -181,6 +182,10 @@ class FakeFlink:
 
     async def _job_details(self, request: web.Request) -> web.Response:
         return web.json_response(answers.job_details(self._fetched_job(request)))
+
+    async def _parameters(self, request: web.Request) -> web.Response:
+        job = self._job(request)
+        return web.json_response({"jid": job.job_id, "name": job.name, "execution-config": {"user-config": {}}})
 
     async def _plan(self, request: web.Request) -> web.Response:
         return web.json_response({"plan": answers.plan(self._job(request))})

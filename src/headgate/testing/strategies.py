@@ -15,12 +15,13 @@ from headgate.model.identity import JobKey, VertexId
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord
 from headgate.options.declaration import Options, declarations
 from headgate.options.expectation import bare
+from headgate.options.units import LONGEST
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
 _BEGIN, _END = datetime(2020, 1, 1), datetime(2030, 1, 1)  # noqa: DTZ001 - Hypothesis adds the zone
 _NAMES = st.text("0123456789abcdef", min_size=1, max_size=32)
-_SPANS = st.timedeltas(timedelta(), timedelta(days=10_000))
+_SPANS = st.timedeltas(timedelta(), LONGEST)
 
 
 def durations() -> st.SearchStrategy[timedelta]:

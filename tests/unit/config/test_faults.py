@@ -13,7 +13,8 @@ from headgate.errors import ConfigError
 Write = Callable[..., Path]
 
 CLUSTER = "clusters: [{name: local, url: http://127.0.0.1:8081}]\n"
-UNIT = "Hint: write a number and its unit, like '30 s'"
+COUNT = "a whole number, at least 1, at most 2147483647"
+DURATION = "a duration, above 0 s, at most 3650 d. Hint: write a number and its unit, like '30 s'"
 
 
 def faults(path: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, str] | None = None) -> list[str]:
@@ -50,12 +51,12 @@ def test_all_faults_of_all_sections_and_sources_are_told_together(write: Write) 
         "headgate.yaml:4: clusters[1]: url is missing, expected text",
         "headgate.yaml:5: clusters[1].headers.X: found a list, expected text",
         "headgate.yaml:6: mode: found 'actt', expected one of advise, act",
-        f"headgate.yaml:8: job.autoscaler.metrics.window: found '30', expected a duration, above 0 s. {UNIT}",
-        "headgate.yaml:10: job.autoscaler.vertex.min-parallelism: found '0', expected a whole number, at least 1",
+        f"headgate.yaml:8: job.autoscaler.metrics.window: found '30', expected {DURATION}",
+        f"headgate.yaml:10: job.autoscaler.vertex.min-parallelism: found '0', expected {COUNT}",
         "headgate.yaml:11: job.autoscaler.restart.tme: unknown option. Hint: did you mean job.autoscaler.restart.time?",
         "headgate.yaml:12: log: found '/var/headgate', expected a section",
         "headgate.yaml:16: jobs[1]: found '*', expected a section",
-        f"environment HEADGATE_DECIDE__INTERVAL: decide.interval: found '0', expected a duration, above 0 s. {UNIT}",
+        f"environment HEADGATE_DECIDE__INTERVAL: decide.interval: found '0', expected {DURATION}",
         "command line: pipeline: found 'flink', expected one of spark, in-process",
     ]
 
@@ -86,7 +87,7 @@ def test_faults_between_clusters_show_beside_those_inside_other_groups(write: Wr
     path = write("clusters:\n- &a {name: a, url: http://a}\n- *a\nlog.retention: 7\n")
     assert [fault.partition(": ")[2] for fault in faults(path)] == [
         "clusters: the name a stands twice in clusters",
-        f"log.retention: found '7', expected a duration, above 0 s. {UNIT}",
+        f"log.retention: found '7', expected {DURATION}",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -55,13 +56,55 @@ def test_a_job_may_ask_for_the_references_rules() -> None:
 def test_all_faults_are_told_and_the_services_options_hold() -> None:
     """Half of what an owner wants may be worse than nothing of it."""
     faulty = settings(utilization_target="1.5", restart_time="soon", excluded_periods="17:00-9:00", enabled="true")
-    assert faulty.options == SERVICE.autoscaler
+    assert faulty.options == replace(SERVICE.autoscaler, scaling_enabled=False)
     assert [fault.split(": ")[1] for fault in faulty.faults] == [
         "job.autoscaler.utilization.target",
         "job.autoscaler.restart.time",
         "job.autoscaler.excluded.periods",
     ]
-    assert faulty.told[-1].startswith("the job's configuration: none of its options holds")
+    assert faulty.told[-1] == (
+        "the job's configuration: none of its options holds; the service's hold instead, "
+        "and this job is only advised until they are right"
+    )
+
+
+def test_a_slip_beside_a_prohibition_does_not_lift_it() -> None:
+    """Who may have forbidden to be scaled is not scaled; the rest is the service's."""
+    slip = settings(scaling_enabled="false", metrics_window="15")
+    assert len(slip.faults) == 1
+    assert slip.options == replace(SERVICE.autoscaler, scaling_enabled=False)
+
+
+def test_a_job_may_switch_itself_off_and_say_nothing_else() -> None:
+    """What the service leaves unset stays so."""
+    off = settings(enabled="false")
+    assert off.told == ()
+    assert off.options == replace(SERVICE.autoscaler, enabled=False)
+
+
+@pytest.mark.parametrize(
+    ("own", "limit"),
+    [
+        ({"metrics_window": "3651 d"}, "a duration, above 0 s, at most 3650 d"),
+        ({"catch-up_duration": "999999999 d"}, "a duration, at most 3650 d"),
+        ({"vertex_max-parallelism": "2147483648"}, "a whole number, at least 1, at most 2147483647"),
+        ({"scale-down_max-factor": "inf"}, "a number, at least 0, at most 2147483647"),
+        ({"scale-up_max-factor": "1e308"}, "a number, at least 0, at most 2147483647"),
+        ({"quota_cpu": "nan"}, "a number, above 0, at most 2147483647"),
+    ],
+)
+def test_what_is_too_large_to_reckon_with_is_refused(own: dict[str, str], limit: str) -> None:
+    """No date and no number that follows from an option runs over."""
+    (fault,) = settings(SERVICE, **own).faults
+    assert f"expected {limit}" in fault
+
+
+def test_the_largest_that_can_be_reckoned_with_is_taken() -> None:
+    """And so is a target of 0, as by the reference."""
+    own = {"metrics_window": "3650 d", "vertex_max-parallelism": "2147483647", "utilization_target": "0"}
+    large = settings(SERVICE, **own)
+    assert large.faults == ()
+    assert (large.options.max_parallelism, large.options.utilization_target) == (2**31 - 1, 0)
 
 
 def test_options_that_contradict_the_services_are_told() -> None:

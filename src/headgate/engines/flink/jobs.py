@@ -48,7 +48,7 @@ class FlinkJobListFetcher:
     async def _context(self, key: JobKey, job: ListedJob) -> JobContext:
         # by the name alone: the second job of a name is no less bound by what its owner wants
         owner_key = JobKey(key.cluster, job.name)
-        settings = await self._wishes[key.cluster].settings(owner_key, job.job_id, is_over=job.status.is_over)
+        settings = await self._wishes[key.cluster].settings(owner_key, job.job_id, status=job.status)
         return JobContext(
             key=key,
             job_id=job.job_id,

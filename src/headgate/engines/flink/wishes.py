@@ -13,6 +13,7 @@ from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.settings import read_config
 from headgate.errors import PermanentError, TransientError
 from headgate.model.identity import JobKey
+from headgate.model.samples import JobStatus
 
 SettingsOf = Callable[[JobKey, Mapping[str, str]], JobSettings]
 """From a job, by the name that its owner gave it, and its own configuration to what holds for it."""
@@ -39,21 +40,23 @@ class Wishes:
         self._clock = clock
         self._known: dict[str, _Known] = {}
 
-    async def settings(self, key: JobKey, job_id: str, *, is_over: bool = False) -> JobSettings:
+    async def settings(self, key: JobKey, job_id: str, *, status: JobStatus = JobStatus.RUNNING) -> JobSettings:
         """
         Give the settings of a job, asked for once and then every five to ten minutes.
 
-        A call that fails leaves what is known. A job of which nothing is known yet is asked again the next time, and
-        is not scaled until then: its owner may have switched that off. One that is over is not asked.
+        Calls that fail or are refused leave what is known. A job of which nothing is known yet is asked again the
+        next time, and is not scaled until then: its owner may have switched that off. Only one that runs is asked:
+        before and after, Flink may answer that there is no such job.
         """
         known = self._known.get(job_id)
-        if known is not None and (is_over or self._clock() < known.until_s):
+        is_running = status is JobStatus.RUNNING
+        if known is not None and not (is_running and self._clock() >= known.until_s):
             return known.settings
-        if is_over:
-            return self._settings_of(key, {})
+        if not is_running:
+            return _advised(self._settings_of(key, {}))
         try:
             own = await self._read(job_id)
-        except TransientError as error:
+        except (TransientError, PermanentError) as error:
             return known.settings if known else _cautious(self._settings_of(key, {}), str(error))
         settings = self._settings_of(key, own)
         self._known[job_id] = _Known(settings=settings, until_s=self._clock() + _age_s(job_id))
@@ -66,14 +69,16 @@ class Wishes:
 
     async def _read(self, job_id: str) -> Mapping[str, str]:
         """Read what the JobManager of the job was started with, and over it the job's global parameters."""
-        started_with = await self._ask(f"/jobs/{job_id}/jobmanager/config", read_config)
-        return {**started_with, **await self._ask(f"/jobs/{job_id}/config", read_parameters)}
-
-    async def _ask(self, path: str, read: Callable[[Any], Mapping[str, str]]) -> Mapping[str, str]:
+        started_with, parameters = f"/jobs/{job_id}/jobmanager/config", f"/jobs/{job_id}/config"
         try:
-            return await self._client.get(path, read)
+            own = await self._client.get(started_with, read_config)
         except PermanentError:
-            return {}  # not every version and setup has both
+            # not every version and setup has both; whoever refuses both has not said that there is nothing
+            return await self._client.get(parameters, read_parameters)
+        try:
+            return {**own, **await self._client.get(parameters, read_parameters)}
+        except PermanentError:
+            return own
 
 
 def read_parameters(answer: Any) -> Mapping[str, str]:
@@ -84,7 +89,11 @@ def read_parameters(answer: Any) -> Mapping[str, str]:
 
 def _cautious(settings: JobSettings, why: str) -> JobSettings:
     warning = f"the job's configuration is not known yet, so it is not scaled: {why}"
-    return replace(settings, options=replace(settings.options, scaling_enabled=False), warnings=(warning,))
+    return replace(_advised(settings), warnings=(warning,))
+
+
+def _advised(settings: JobSettings) -> JobSettings:
+    return replace(settings, options=replace(settings.options, scaling_enabled=False))
 
 
 def _age_s(job_id: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,8 +13,9 @@ from headgate.config import for_job
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.wishes import Wishes, read_parameters
-from headgate.errors import HeadgateError, NotFoundError, UnreachableError
+from headgate.errors import HeadgateError, NotFoundError, RefusedError, UnreachableError
 from headgate.model.identity import JobKey
+from headgate.model.samples import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import ClusterOptions, ServiceOptions
 from headgate.testing.fake_flink import FakeFlink
@@ -36,11 +37,12 @@ class Answering(FlinkClient):
         self.started_with = started_with
         self.parameters = parameters
         self.failure: HeadgateError | None = None
+        self.failing = ""
         self.asked = 0
 
     async def get(self, path: str, read: Callable[[Any], T]) -> T:
         """Give an answer, or fail as told."""
-        if self.failure:
+        if self.failure and path.endswith(self.failing):
             raise self.failure
         if path.endswith("/jobmanager/config"):
             self.asked += 1
@@ -84,11 +86,22 @@ async def test_a_job_is_asked_once_and_then_every_few_minutes() -> None:
     assert cluster.client.asked == 3
 
 
-async def test_a_job_that_is_over_is_not_asked() -> None:
-    """It is listed for an hour, and wants nothing any more."""
+@pytest.mark.parametrize("status", [each for each in JobStatus if each is not JobStatus.RUNNING])
+async def test_a_job_that_does_not_run_is_not_asked(status: JobStatus) -> None:
+    """Flink may not know it yet or any more: nothing is said of its wishes, so it is only advised, without a fault."""
     cluster = Cluster()
-    settings = await cluster.wishes.settings(KEY, JOB_ID, is_over=True)
-    assert (settings.options, cluster.client.asked) == (SERVICE.autoscaler, 0)
+    settings = await cluster.wishes.settings(KEY, JOB_ID, status=status)
+    assert (settings.options, settings.told) == (replace(SERVICE.autoscaler, scaling_enabled=False), ())
+    assert cluster.client.asked == 0
+
+
+async def test_what_is_known_of_a_job_holds_while_it_does_not_run() -> None:
+    """However old it is; a restart takes no wish away."""
+    cluster = Cluster()
+    known = await cluster.wishes.settings(KEY, JOB_ID)
+    cluster.now_s = 600
+    assert await cluster.wishes.settings(KEY, JOB_ID, status=JobStatus.RESTARTING) is known
+    assert cluster.client.asked == 1
 
 
 async def test_until_its_wishes_are_known_a_job_is_only_advised() -> None:
@@ -110,12 +123,37 @@ async def test_a_later_failure_leaves_what_is_known() -> None:
     assert await cluster.wishes.settings(KEY, JOB_ID) is known
 
 
-async def test_an_engine_without_such_an_answer_leaves_the_services_options() -> None:
-    """Not every version has it, and that is no fault."""
+@pytest.mark.parametrize(("refused", "target"), [("/jobmanager/config", 0.8), (f"{JOB_ID}/config", 0.5)])
+async def test_of_the_two_answers_one_is_enough(refused: str, target: float) -> None:
+    """Not every version and setup has both, and that is no fault."""
     cluster = Cluster()
-    cluster.client.failure = NotFoundError("no such path")
+    cluster.client.failure, cluster.client.failing = NotFoundError("no such path"), refused
     settings = await cluster.wishes.settings(KEY, JOB_ID)
-    assert (settings.options, settings.told) == (SERVICE.autoscaler, ())
+    assert (settings.options.utilization_target, settings.told) == (target, ())
+    assert settings.options.scaling_enabled
+
+
+@pytest.mark.parametrize("refusal", [NotFoundError("no such job"), RefusedError("not allowed")])
+async def test_a_cluster_that_refuses_both_answers_has_not_said_that_there_is_nothing(refusal: HeadgateError) -> None:
+    """The job is only advised, and asked again the next time, not minutes later."""
+    cluster = Cluster()
+    cluster.client.failure = refusal
+    settings = await cluster.wishes.settings(KEY, JOB_ID)
+    assert not settings.options.scaling_enabled
+    assert settings.told == (f"the job's configuration is not known yet, so it is not scaled: {refusal}",)
+    cluster.client.failure = None
+    assert (await cluster.wishes.settings(KEY, JOB_ID)).options.scaling_enabled
+
+
+async def test_a_later_refusal_leaves_what_is_known() -> None:
+    """And the job is asked again the next time."""
+    cluster = Cluster()
+    known = await cluster.wishes.settings(KEY, JOB_ID)
+    cluster.now_s, cluster.client.failure = 600, NotFoundError("no such job")
+    assert await cluster.wishes.settings(KEY, JOB_ID) is known
+    cluster.client.failure = None
+    await cluster.wishes.settings(KEY, JOB_ID)
+    assert cluster.client.asked == 2
 
 
 async def test_a_job_that_is_no_longer_listed_is_forgotten() -> None:
