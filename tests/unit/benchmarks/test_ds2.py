@@ -6,12 +6,12 @@ import json
 
 import pytest
 from benchmarks.ds2 import cells, draws, wordcount
-from benchmarks.ds2.__main__ import PAGE, RESULTS
+from benchmarks.ds2.__main__ import RESULTS
 from benchmarks.ds2.page import BEGIN, END, rendered
 from benchmarks.ds2.published import MAPPER, STEPS
 from benchmarks.ds2.service import busy_at, hindered, stretched, through
 from benchmarks.ds2.trial import DS2, learning
-from benchmarks.page import with_part
+from benchmarks.page import PAGE, with_part
 
 from headgate.options.autoscaler import AutoscalerOptions
 
