@@ -72,7 +72,7 @@ class Actuator:
         if intent is None:
             return held
         try:
-            await self.realizer.realize_parallelism_overrides(ctx, intent.after)
+            sent = await self.realizer.realize_parallelism_overrides(ctx, intent.after)
         except NotFoundError:
             raise
         except PermanentError as error:
@@ -80,7 +80,10 @@ class Actuator:
         except TransientError as error:
             self.events.handle(reports.job_error(ctx.key, error, now, ctx.options.scaling_event_interval))
             return held
-        return await self.outbox.save(ctx.key, held, accepted(held.state, now, ctx.options))
+        state = accepted(held.state, now, ctx.options)
+        if sent:
+            state = replace(state, outbox=(*state.outbox, reports.requested(ctx.key, intent, now)))
+        return await self.outbox.save(ctx.key, held, state)
 
 
 def _as_answered(decision: Decision, state: JobState) -> Decision:

@@ -37,6 +37,13 @@ def scaling_report(decision: Decision, interval: timedelta) -> Event:
     )
 
 
+def requested(job: JobKey, intent: Intent, now: datetime) -> Event:
+    """Say what the engine was asked for."""
+    asked = ", ".join(f"{vertex} {intent.before[vertex]} -> {wanted}" for vertex, wanted in intent.after.items())
+    message = f"asked the engine for {asked}"
+    return _of_intent(job, intent, now, EventReason.SCALING, message, step=f"asked:{intent.attempts}")
+
+
 def noticed(notice: Notice, decision: Decision, interval: timedelta) -> Event:
     """Make an event of what a decision noticed on its way."""
     return Event(

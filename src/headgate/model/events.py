@@ -22,6 +22,8 @@ class EventReason(StrEnum):
 
     SCALING_REPORT = "ScalingReport"
     """A rescale, or in advice mode what it would be."""
+    SCALING = "Scaling"
+    """The engine was asked for another parallelism, and took it."""
     INEFFECTIVE_SCALING = "IneffectiveScaling"
     """The last growth of a vertex brought less than the least share of what was expected."""
     SCALING_LIMITED = "ScalingLimited"

@@ -24,7 +24,7 @@ async def test_a_job_outside_its_band_is_rescaled(world: Scenario) -> None:
     assert decision.outcome is Outcome.RESCALE
     assert decision.acts
     assert world.engine.requests == [{"agg": 4}]
-    assert world.events.reasons == [EventReason.JOB_APPEARED, EventReason.SCALING_REPORT]
+    assert world.events.reasons == [EventReason.JOB_APPEARED, EventReason.SCALING_REPORT, EventReason.SCALING]
 
 
 async def test_in_advice_mode_nothing_is_asked_of_the_engine(world: Scenario) -> None:

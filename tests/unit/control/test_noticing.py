@@ -102,13 +102,14 @@ async def test_a_reached_quota_is_told(world: Scenario) -> None:
 
 
 async def test_memory_that_would_fit_is_told_beside_the_rescale(world: Scenario) -> None:
-    """The recommendation comes first, then the report of what is done."""
+    """The recommendation comes first, then the report of what is done, then that it was asked for."""
     _run(world, AutoscalerOptions())
     _measuring(world, HEAP_MEMORY_USED=GIB, METASPACE_MEMORY_USED=0.1 * GIB, MANAGED_MEMORY_USED=0.0)
 
     await world.tick(0)
 
-    assert world.events.reasons[1:] == [EventReason.CONFIGURATION_RECOMMENDATION, EventReason.SCALING_REPORT]
+    told = [EventReason.CONFIGURATION_RECOMMENDATION, EventReason.SCALING_REPORT, EventReason.SCALING]
+    assert world.events.reasons[1:] == told
 
 
 async def test_in_an_excluded_period_the_wish_is_reported_and_not_carried_out(world: Scenario) -> None:
