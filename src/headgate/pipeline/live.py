@@ -11,8 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.model.identity import JobKey, VertexId
@@ -103,9 +105,17 @@ def warm_up(session: SparkSession) -> None:
         vertices={source: VertexSample(measured_at=now)},
     )
     bounds = Bounds.of([Candidate(sample=sample, options=AutoscalerOptions(), window_from=now)], now)
-    with reported("Spark does not work"):
+    with TemporaryDirectory() as directory, reported("Spark does not work"):
         for table, rows in (("samples", sample_table([sample])), ("jobs", job_table([sample]))):
-            _reduced(table, session.createDataFrame(rows), bounds)
+            _reduced(table, _read_back(session, rows, Path(directory) / f"{table}.parquet"), bounds)
+
+
+def _read_back(session: SparkSession, rows: pa.Table, file: Path) -> DataFrame:
+    """Give rows as Spark reads the log, from a file; from memory where workers would not find the file."""
+    if not (session.sparkContext.master or "").startswith("local"):
+        return session.createDataFrame(rows)
+    pq.write_table(rows, file)
+    return session.read.schema(spark_schema(rows.schema)).parquet(_address(file))
 
 
 def _address(file: Path) -> str:
