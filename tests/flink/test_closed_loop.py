@@ -13,10 +13,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from headgate.demo.loadjob import ConstantProfile, LoadJobSpec, Stage
+from headgate.demo.loadjob import LoadJobSpec
 from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.engines.flink.local.settings import LAB, STOCK, Settings
 from headgate.model.decision import Outcome
+from headgate.testing.load_jobs import RATE_PER_S, UTILIZATION_TARGET, branches, two_stages
 from headgate.testing.observed import ObservedJob
 from headgate.testing.process import HeadgateProcess
 
@@ -25,8 +26,6 @@ pytestmark = pytest.mark.flink
 RunJob = Callable[[LoadJobSpec, int], str]
 RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
 
-RATE_PER_S = 500.0
-UTILIZATION_TARGET = 0.7
 MAX_RESCALES = 3
 DECIDE_INTERVAL = timedelta(seconds=2)
 """The shortest: before so many of them have passed, it is no use to look how many cycles there were."""
@@ -36,28 +35,6 @@ LIMIT = timedelta(minutes=6)
 
 _BUFFER_KEYS = ("segment-size", "min-segment-size", "buffer-debloat.enabled", "buffer-debloat.target")
 DEFAULT_BUFFERS: Settings = {key: value for key, value in LAB.items() if not key.endswith(_BUFFER_KEYS)}
-
-
-def stage(name: str, need: float, rate_per_s: float, *inputs: str, selectivity: float = 1.0) -> Stage:
-    """Make a stage that needs so many subtasks, not rounded, to be busy for the target share of its time."""
-    cost_us = need * UTILIZATION_TARGET / rate_per_s * 1e6
-    return Stage(name=name, cost_us=round(cost_us), selectivity=selectivity, keyed=name != "a", inputs=inputs)
-
-
-def two_stages(name: str) -> LoadJobSpec:
-    """Make a job whose second stage gets more records than its first: 1.4 and 2.4 subtasks are needed."""
-    stages = (stage("a", 1.4, RATE_PER_S, selectivity=1.25), stage("b", 2.4, 1.25 * RATE_PER_S))
-    return LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=RATE_PER_S), epoch=datetime.now(UTC), name=name)
-
-
-def branches(name: str) -> LoadJobSpec:
-    """Make a job whose source feeds two stages, which a third one joins: 1.4, 2.4 and 1.5 subtasks are needed."""
-    stages = (
-        stage("a", 1.4, RATE_PER_S, "source", selectivity=0.5),
-        stage("b", 2.4, RATE_PER_S, "source"),
-        stage("join", 1.5, 1.5 * RATE_PER_S, "a", "b"),
-    )
-    return LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=RATE_PER_S), epoch=datetime.now(UTC), name=name)
 
 
 def optimum(spec: LoadJobSpec) -> Mapping[str, int]:

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from headgate.demo.loadjob import SINK, SOURCE, ConstantProfile, LoadJobSpec, Stage
+from headgate.demo.loadjob import SINK, SOURCE, LoadJobSpec
 from headgate.model.decision import Decision
 from headgate.simulate import ClusterSettings, RestartSettings, Scenario, read_scenario, simulate
 from headgate.simulate.loadjob import simulated_job
+from headgate.testing.load_jobs import RATE_PER_S, UTILIZATION_TARGET, branches, two_stages
 from headgate.testing.process import HeadgateProcess
 
 pytestmark = pytest.mark.flink
@@ -27,8 +28,6 @@ RunJob = Callable[[LoadJobSpec, int], str]
 RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
 Targets = Sequence[Mapping[str, int]]
 
-RATE_PER_S = 500.0
-UTILIZATION_TARGET = 0.7
 OPTIONS: Mapping[str, object] = {
     "job.autoscaler.scale-down.interval": "0 s",
     "job.autoscaler.scaling.parallelism-alignment.mode": "OFF",
@@ -49,28 +48,6 @@ LAB_CLUSTER = ClusterSettings(
     restart=RestartSettings(base=timedelta(seconds=1)),
 )
 """The cluster of the fixtures, as it is simulated."""
-
-
-def stage(name: str, need: float, rate_per_s: float, *inputs: str, selectivity: float = 1.0) -> Stage:
-    """Make a stage that needs so many subtasks, not rounded, to be busy for the target share of its time."""
-    cost_us = need * UTILIZATION_TARGET / rate_per_s * 1e6
-    return Stage(name=name, cost_us=round(cost_us), selectivity=selectivity, keyed=name != "a", inputs=inputs)
-
-
-def two_stages(name: str) -> LoadJobSpec:
-    """Make a job whose second stage gets more records than its first."""
-    stages = (stage("a", 1.4, RATE_PER_S, selectivity=1.25), stage("b", 2.4, 1.25 * RATE_PER_S))
-    return LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=RATE_PER_S), epoch=datetime.now(UTC), name=name)
-
-
-def branches(name: str) -> LoadJobSpec:
-    """Make a job whose source feeds two stages, which a third one joins."""
-    stages = (
-        stage("a", 1.4, RATE_PER_S, "source", selectivity=0.5),
-        stage("b", 2.4, RATE_PER_S, "source"),
-        stage("join", 1.5, 1.5 * RATE_PER_S, "a", "b"),
-    )
-    return LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=RATE_PER_S), epoch=datetime.now(UTC), name=name)
 
 
 @pytest.mark.parametrize("start", [1, 4], ids=["from-below", "from-above"])
