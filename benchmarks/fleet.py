@@ -29,6 +29,7 @@ from benchmarks.fleet_log import fleet_log
 from benchmarks.memory import propose_in_memory
 from benchmarks.stopwatch import Spent, Stopwatch
 from benchmarks.workload import INTERVAL, NOW, VERTICES, WINDOW, Fleet
+from headgate.cli.run import collect_garbage_rarely
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.outbox import Outbox
@@ -55,6 +56,7 @@ def main(
     times: Annotated[int, typer.Option(help="How often each is measured, after one time that does not count.")] = 3,
 ) -> None:
     """Measure, print a table and keep the raw numbers."""
+    collect_garbage_rarely()
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
     measured: dict[int, Measured] = {}
     with _session() as session:

@@ -7,7 +7,7 @@ Whether a wanted rescale is carried out is the control loop's business: `Decisio
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -15,15 +15,14 @@ from headgate.algorithm.history import aged
 from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.permission import permitted
 from headgate.algorithm.plan import planned
-from headgate.algorithm.propose import as_it_runs, propose
+from headgate.algorithm.propose import propose
 from headgate.algorithm.verdict import IN_BALANCE, verdict
-from headgate.model.decision import Decision, Notice, Outcome
-from headgate.model.identity import JobKey, VertexId
+from headgate.model.decision import Decision, Notice, Outcome, Proposal
+from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.state import UNSEEN, JobState
-from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 
 
@@ -41,15 +40,14 @@ def decide(
     if pressure := memory_pressure(evaluated, options):
         return _under_pressure(sample, evaluated, pressure, now)
     if evaluated.balanced and is_unburdened(state):
-        vertices, fingerprint = sample.topology.vertices, sample.topology.fingerprint
-        return in_balance(sample.job, vertices, evaluated, now, fingerprint=fingerprint)
+        return in_balance(sample.job, sample.topology.unchanged, evaluated, now, sample.topology.fingerprint)
     # Once for all: the metrics of a vertex may be made anew each time that they are asked for.
     evaluated = replace(evaluated, vertices=dict(evaluated.vertices.items()))
     proposals = propose(sample.topology, evaluated, options, now, state)
     proposals = planned(sample.topology, proposals, options)
     outcome, reason, message = verdict(proposals, evaluated, options)
     decision = Decision(
-        id=decision_id(sample.job, now, {proposal.vertex: proposal.wanted for proposal in proposals}),
+        id=decision_id(sample.job, now, proposals),
         job=sample.job,
         at=now,
         outcome=outcome,
@@ -72,19 +70,18 @@ def is_unburdened(state: JobState) -> bool:
 
 
 def in_balance(
-    job: JobKey, vertices: Iterable[Vertex], evaluated: EvaluatedMetrics, now: datetime, *, fingerprint: str
+    job: JobKey, unchanged: tuple[Proposal, ...], evaluated: EvaluatedMetrics, now: datetime, fingerprint: str
 ) -> Decision:
     """Keep every vertex of a job as it is, since the numbers say so already: what the policies would have said."""
-    proposals = tuple(as_it_runs(vertex, outside=False) for vertex in vertices)
     return Decision(
-        id=decision_id(job, now, {proposal.vertex: proposal.wanted for proposal in proposals}),
+        id=decision_id(job, now, unchanged),
         job=job,
         at=now,
         outcome=Outcome.KEEP,
         reason=Reason.BALANCED,
         message=IN_BALANCE,
         fingerprint=fingerprint,
-        proposals=proposals,
+        proposals=unchanged,
         evaluated=evaluated,
         delayed={},
     )
@@ -93,7 +90,7 @@ def in_balance(
 def not_ready(job: JobKey, why: NotReady, now: datetime) -> Decision:
     """Decide nothing, for a reason."""
     return Decision(
-        id=decision_id(job, now, {}),
+        id=decision_id(job, now),
         job=job,
         at=now,
         outcome=Outcome.NOT_READY,
@@ -105,7 +102,7 @@ def not_ready(job: JobKey, why: NotReady, now: datetime) -> Decision:
 def _under_pressure(sample: JobSample, evaluated: EvaluatedMetrics, pressure: Notice, now: datetime) -> Decision:
     """Keep everything: what a starving job measures is not what it could do."""
     return Decision(
-        id=decision_id(sample.job, now, {}),
+        id=decision_id(sample.job, now),
         job=sample.job,
         at=now,
         outcome=Outcome.KEEP,
@@ -117,8 +114,8 @@ def _under_pressure(sample: JobSample, evaluated: EvaluatedMetrics, pressure: No
     )
 
 
-def decision_id(job: JobKey, at: datetime, targets: Mapping[VertexId, int]) -> str:
+def decision_id(job: JobKey, at: datetime, proposals: Iterable[Proposal] = ()) -> str:
     """Give a short text that is the same wherever the same decision is computed."""
-    wanted = sorted(f"{vertex}={parallelism}" for vertex, parallelism in targets.items())
+    wanted = sorted(f"{proposal.vertex}={proposal.wanted}" for proposal in proposals)
     text = "\n".join([str(job), at.astimezone(UTC).isoformat(), *wanted])
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -24,17 +24,17 @@ def job_wide(latest: JobSample, averages: Mapping[JobMeasure, float]) -> Mapping
 
     Args:
         latest: the job's newest sample.
-        averages: means over the window; NaN and absent mean unknown.
+        averages: means over the window; what is unknown is absent.
     """
-    current = {METRICS[measure]: value for measure, value in latest.values.items()}
-    if latest.slots_used is not None:
-        current[JobMetric.NUM_TASK_SLOTS_USED] = float(latest.slots_used)
-    average = {METRICS[measure]: value for measure, value in averages.items() if not np.isnan(value)}
-    return {
-        metric: JobValue(current=current.get(metric), average=average.get(metric))
-        for metric in JobMetric
-        if metric in current or metric in average
+    current = latest.values
+    found = {
+        metric: JobValue(current=current.get(measure), average=averages.get(measure))
+        for measure, metric in METRICS.items()
+        if measure in current or measure in averages
     }
+    if latest.slots_used is not None:
+        found[JobMetric.NUM_TASK_SLOTS_USED] = JobValue(current=float(latest.slots_used))
+    return found
 
 
 def reduce_jobs(samples: Columns, owner: Ints, jobs: int) -> Columns:

@@ -45,6 +45,8 @@ def with_equal_ends(topology: Topology, proposals: Plan, options: AutoscalerOpti
     With an excluded vertex among them none is changed. Ends that already run apart are tied no longer, nor are those of
     which one has finished. A vertex that is moved against its own wish, or without one, is no cause for the rescale.
     """
+    if all(edge.ship_strategy is not ShipStrategy.FORWARD for edge in topology.edges):
+        return proposals
     wanted = {proposal.vertex: proposal.wanted for proposal in proposals}
     common: dict[VertexId, int] = {}
     for tied in groups(topology):

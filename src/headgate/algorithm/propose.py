@@ -7,7 +7,7 @@ The order is that of the reference autoscaler's `JobVertexScaler`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 
@@ -35,7 +35,7 @@ from headgate.algorithm.rules import rules_of
 from headgate.algorithm.scalability import exponent_of, outlook_of, scaling_along, scaling_as_observed
 from headgate.model.decision import Proposal
 from headgate.model.metrics import EvaluatedMetrics, VertexMetrics
-from headgate.model.state import UNSEEN, DelayedScaleDown, JobState
+from headgate.model.state import UNSEEN, JobState
 from headgate.model.topology import ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
@@ -61,46 +61,28 @@ def propose(
     topology: Topology, evaluated: EvaluatedMetrics, options: AutoscalerOptions, now: datetime, state: JobState = UNSEEN
 ) -> tuple[Proposal, ...]:
     """Give the parallelism wanted for each vertex, in topological order; one without metrics keeps its own."""
-    return tuple(
-        _proposal(
-            Situation(
-                vertex=vertex,
-                keyed=any(edge.ship_strategy is ShipStrategy.HASH for edge in topology.inputs[vertex.id]),
-                metrics=evaluated.vertices.get(vertex.id, UNKNOWN),
-                scalings=scalings_of(vertex.id, state.history),
-                backlog=evaluated.backlog,
-                now=now,
-            ),
-            options,
-            state,
+
+    def proposal(vertex: Vertex, unchanged: Proposal) -> Proposal:
+        metrics, delayed = evaluated.vertices.get(vertex.id, UNKNOWN), state.delayed.get(vertex.id)
+        if metrics.outside or delayed:
+            unchanged = replace(unchanged, outside=metrics.outside, delayed=delayed)
+        if delayed is None and _is_content(vertex, metrics.factor, options):
+            return unchanged
+        seen = Situation(
+            vertex=vertex,
+            keyed=any(edge.ship_strategy is ShipStrategy.HASH for edge in topology.inputs[vertex.id]),
+            metrics=metrics,
+            scalings=scalings_of(vertex.id, state.history),
+            backlog=evaluated.backlog,
+            now=now,
         )
-        for vertex in topology.vertices
-    )
+        return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), unchanged)
+
+    return tuple(map(proposal, topology.vertices, topology.unchanged))
 
 
-def _proposal(seen: Situation, options: AutoscalerOptions, state: JobState) -> Proposal:
-    delayed = state.delayed.get(seen.vertex.id)
-    running = as_it_runs(seen.vertex, outside=seen.metrics.outside, delayed=delayed)
-    if delayed is None and _is_content(seen, options):
-        return running
-    return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), running)
-
-
-def as_it_runs(vertex: Vertex, *, outside: bool, delayed: DelayedScaleDown | None = None) -> Proposal:
-    """Give the proposal that no policy has touched yet."""
-    return Proposal(
-        vertex=vertex.id,
-        name=vertex.name,
-        current=vertex.parallelism,
-        wanted=vertex.parallelism,
-        outside=outside,
-        delayed=delayed,
-    )
-
-
-def _is_content(seen: Situation, options: AutoscalerOptions) -> bool:
+def _is_content(vertex: Vertex, factor: float | None, options: AutoscalerOptions) -> bool:
     """Tell without asking the policies that none of them would move the vertex, as for most."""
-    vertex, factor = seen.vertex, seen.metrics.factor
     if factor is None or options.observed_scalability_enabled or vertex.parallelism > vertex.largest:
         return False
     return scaled(vertex.parallelism, factor) == vertex.parallelism

@@ -68,6 +68,11 @@ class Readout:
         known: Bools = np.bincount(self.batch.job, weights=self._uncounted | self._untold, minlength=jobs) == 0
         return known
 
+    def backlog(self, jobs: int) -> Bools:
+        """Tell which jobs (m,) have a vertex with a backlog."""
+        behind: Bools = np.bincount(self.batch.job, weights=self.evaluation.backlog, minlength=jobs) > 0
+        return behind
+
     def lacking(self, topology: Topology, begin: int) -> NotReady | None:
         """
         Say which vertices' records are not known, None when all are.
@@ -129,13 +134,11 @@ def metrics_of(vertex: Vertex, numbers: Sequence[float], limits: Mapping[Reason,
     """Give the metrics of a vertex from its row of `Readout.numbers`; what could not be computed is absent."""
     *known, needed, factor, outside = numbers
     metrics = {metric: value for metric, value in zip(METRICS, known, strict=True) if not math.isnan(value)}
+    metrics[ScalingMetric.PARALLELISM] = float(vertex.parallelism)
+    metrics[ScalingMetric.MAX_PARALLELISM] = float(vertex.max_parallelism)
+    metrics[ScalingMetric.NUM_SOURCE_PARTITIONS] = float(vertex.partitions or 0)
     return VertexMetrics(
-        metrics={
-            **metrics,
-            ScalingMetric.PARALLELISM: float(vertex.parallelism),
-            ScalingMetric.MAX_PARALLELISM: float(vertex.max_parallelism),
-            ScalingMetric.NUM_SOURCE_PARTITIONS: float(vertex.partitions or 0),
-        },
+        metrics=metrics,
         needed_capacity=None if math.isnan(needed) else needed,
         factor=None if math.isnan(factor) else factor,
         outside=bool(outside),

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
+from headgate.model.decision import Proposal
 from headgate.model.identity import VertexId
 
 
@@ -50,6 +51,11 @@ class Vertex:
     def largest(self) -> int:
         """Largest parallelism that its key groups and partitions allow."""
         return min(self.max_parallelism, self.partitions or self.max_parallelism)
+
+    @property
+    def unchanged(self) -> Proposal:
+        """The proposal to go on as it runs."""
+        return Proposal(vertex=self.id, name=self.name, current=self.parallelism, wanted=self.parallelism)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +114,11 @@ class Topology:
     def parallelism(self) -> Mapping[VertexId, int]:
         """Running parallelism of each vertex."""
         return {vertex.id: vertex.parallelism for vertex in self.vertices}
+
+    @cached_property
+    def unchanged(self) -> tuple[Proposal, ...]:
+        """What no policy has touched yet, in the order of the vertices: all go on as they run."""
+        return tuple(vertex.unchanged for vertex in self.vertices)
 
     def is_source(self, vertex: VertexId) -> bool:
         """Tell whether a vertex has no inputs."""

@@ -6,6 +6,7 @@ All jobs are evaluated at once, as arrays; an answer becomes an object only when
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -72,6 +73,10 @@ class Answers(Mapping[JobKey, Answer]):
     spans: Spans
     readout: Readout
     passing: Bools
+    """Which jobs are surely ready."""
+    complete: Bools
+    """Which of those have all that is needed."""
+    backlog: Bools
     coverages: Floats
     least_samples: Ints
     averages: Mapping[JobMeasure, Floats]
@@ -90,8 +95,11 @@ class Answers(Mapping[JobKey, Answer]):
         candidate = self.candidates[job]
         place = self.fleet.place_of[str(job)]
         begin = int(self.fleet.layout.begins[place])
+        if self.complete[place]:
+            return self._metrics(candidate, begin, place)
         unready = None if self.passing[place] else self._unready(place)
-        return unready or self.readout.lacking(candidate.sample.topology, begin) or self._metrics(candidate, place)
+        missing = unready or self.readout.lacking(candidate.sample.topology, begin)
+        return missing or self._metrics(candidate, begin, place)
 
     def _unready(self, place: int) -> NotReady | None:
         asked = self.asked
@@ -103,14 +111,12 @@ class Answers(Mapping[JobKey, Answer]):
             now=asked.now,
         )
 
-    def _metrics(self, candidate: Candidate, place: int) -> EvaluatedMetrics:
-        topology = candidate.sample.topology
-        begin = int(self.fleet.layout.begins[place])
-        behind = self.readout.evaluation.backlog[begin : begin + len(topology.vertices)]
+    def _metrics(self, candidate: Candidate, begin: int, place: int) -> EvaluatedMetrics:
         means = {measure: float(values[place]) for measure, values in self.averages.items()}
+        means = {measure: mean for measure, mean in means.items() if not math.isnan(mean)}
         return EvaluatedMetrics(
-            vertices=VertexRows(self.readout, topology, begin),
-            backlog=bool(behind.any()),
+            vertices=VertexRows(self.readout, candidate.sample.topology, begin),
+            backlog=bool(self.backlog[place]),
             coverage=float(self.coverages[place]),
             samples=int(self.least_samples[place]),
             job=job_wide(candidate.sample, means),
@@ -133,6 +139,7 @@ class Question:
         found = spans(layout, windows.columns, windows.owner)
         batch = layout.batch(windows.columns, windows.owner, self._growths(fleet))
         readout, ready = Readout(batch=batch, evaluation=self.formula(batch)), passing(layout, found, asked)
+        complete = ready & readout.complete(len(layout.shapes))
         return Answers(
             fleet=fleet,
             candidates={candidate.sample.job: candidate for candidate in self.candidates},
@@ -140,7 +147,9 @@ class Question:
             spans=found,
             readout=readout,
             passing=ready,
-            balanced=ready & readout.complete(len(layout.shapes)) & balanced(layout, readout.evaluation),
+            complete=complete,
+            balanced=complete & balanced(layout, readout.evaluation),
+            backlog=readout.backlog(len(layout.shapes)),
             coverages=coverages(layout, found, asked),
             least_samples=least_samples(layout, found),
             averages=averages(windows.job_columns, windows.job_owner, len(layout.shapes)),

@@ -76,8 +76,8 @@ def read_quiet(row: Mapping[str, Any]) -> Decision:
         job=_job_values(numbers[4:_HEAD]),
         balanced=True,
     )
-    job, at = JobKey.parse(row["job"]), instant(row["at_ms"])
-    decision = in_balance(job, vertices, evaluated, at, fingerprint=graph["fingerprint"])
+    unchanged = tuple(vertex.unchanged for vertex in vertices)
+    decision = in_balance(JobKey.parse(row["job"]), unchanged, evaluated, instant(row["at_ms"]), graph["fingerprint"])
     return replace(decision, id=row["id"])
 
 

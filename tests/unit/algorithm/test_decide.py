@@ -10,7 +10,7 @@ import pytest
 
 from headgate.algorithm.decide import decide, decision_id
 from headgate.algorithm.propose import propose
-from headgate.model.decision import Outcome
+from headgate.model.decision import Outcome, Proposal
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import JobMetric, JobValue, NotReady, ScalingMetric, VertexMetrics
@@ -247,14 +247,14 @@ def test_not_ready_passes_through() -> None:
 
 
 def test_the_id_is_that_of_the_decision() -> None:
-    """Job, instant and targets make it, in whatever order or time zone they come."""
-    targets = {VertexId("a"): 1, VertexId("b"): 2}
-    known = decision_id(ORDERS, START, targets)
+    """Job, instant and what is wanted make it, in whatever order or time zone they come."""
+    wanted = [Proposal(vertex=VertexId(name), name=name, current=1, wanted=2) for name in ("a", "b")]
+    known = decision_id(ORDERS, START, wanted)
 
-    assert decision_id(ORDERS, START.astimezone(timezone(timedelta(hours=2))), dict(reversed(targets.items()))) == known
-    assert decision_id(JobKey("prod", "other"), START, targets) != known
-    assert decision_id(ORDERS, START + timedelta(seconds=1), targets) != known
-    assert decision_id(ORDERS, START, {**targets, VertexId("b"): 3}) != known
+    assert decision_id(ORDERS, START.astimezone(timezone(timedelta(hours=2))), reversed(wanted)) == known
+    assert decision_id(JobKey("prod", "other"), START, wanted) != known
+    assert decision_id(ORDERS, START + timedelta(seconds=1), wanted) != known
+    assert decision_id(ORDERS, START, [wanted[0], replace(wanted[1], wanted=3)]) != known
 
 
 AGG = VertexId("agg")
