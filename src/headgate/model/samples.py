@@ -84,6 +84,28 @@ class VertexSample:
     """What is known; a missing measure is absent, an infinite one is `math.inf`, NaN does not occur."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate:
+    """One metric over all TaskManagers."""
+
+    least: float
+    most: float
+    mean: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """One external metric at one instant."""
+
+    value: float
+    """Finite."""
+    measured_at: datetime
+    """When it was true, by the clock of its own system where that tells, else when it was asked."""
+    vertex: VertexId | None = None
+    """The vertex that it is about; None: the whole job."""
+
+
 class JobStatus(StrEnum):
     """The states that matter to an autoscaler; every other one an engine has is `OTHER`."""
 
@@ -143,6 +165,8 @@ class JobSample:
     slots_free: int | None = None
     values: Mapping[JobMeasure, float] = field(default_factory=dict)
     """Job-wide values; a missing one is absent."""
+    signals: Mapping[str, Signal] = field(default_factory=dict)
+    """External metrics by the name that they were declared under; one that could not be had is absent."""
 
     @property
     def slots_used(self) -> int | None:

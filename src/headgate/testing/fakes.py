@@ -11,7 +11,7 @@ from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.events import Event, EventReason
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, NotReady
-from headgate.model.samples import JobSample
+from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.ports import Candidate, JobContext, JobList
 
@@ -60,6 +60,14 @@ class FakeEngine:
         return self._find(ctx).topology
 
     async def query_jm_metrics(self, ctx: JobContext, /) -> Mapping[str, float]:
+        """Give nothing."""
+        return {}
+
+    async def query_tm_metrics(self, ctx: JobContext, /) -> Mapping[str, Aggregate]:
+        """Give nothing."""
+        return {}
+
+    async def query_external_metrics(self, ctx: JobContext, /) -> Mapping[str, Signal]:
         """Give nothing."""
         return {}
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from headgate.engines.simulated.job import RunningJob
 from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import JobSample
+from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.state import Intent, JobState, ScalingRecord, VersionedState
 from headgate.model.topology import Topology
 from headgate.ports import JobContext, MetricCollector, ScalingRealizer
@@ -181,6 +181,14 @@ class _WatchedCollector:
 
     async def query_jm_metrics(self, ctx: JobContext, /) -> Mapping[str, float]:
         return await self._collector.query_jm_metrics(ctx)
+
+    async def query_tm_metrics(self, ctx: JobContext, /) -> Mapping[str, Aggregate]:
+        """Pass the question on."""
+        return await self._collector.query_tm_metrics(ctx)
+
+    async def query_external_metrics(self, ctx: JobContext, /) -> Mapping[str, Signal]:
+        """Pass the question on."""
+        return await self._collector.query_external_metrics(ctx)
 
     def forget(self, job: JobKey, /) -> None:
         self._collector.forget(job)

@@ -25,7 +25,7 @@ from headgate.engines.flink.tick import Tick
 from headgate.engines.flink.workers import TaskManagerSize, WorkerMetrics, read_size
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
-from headgate.model.samples import EngineSettings, JobMeasure, JobSample
+from headgate.model.samples import Aggregate, EngineSettings, JobMeasure, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.options.deviations import Deviation
 from headgate.ports import JobContext
@@ -90,6 +90,14 @@ class FlinkMetricCollector:
         client = self._clusters[ctx.key.cluster].client
         values = await client.get(f"/jobmanager/metrics?get={','.join(_JOBMANAGER_METRICS)}", read_values)
         return {name: value for name, value in values.items() if value is not None}
+
+    async def query_tm_metrics(self, ctx: JobContext, /) -> Mapping[str, Aggregate]:
+        """Give nothing."""
+        return {}
+
+    async def query_external_metrics(self, ctx: JobContext, /) -> Mapping[str, Signal]:
+        """Give nothing: what the engine does not have is asked elsewhere."""
+        return {}
 
     def forget(self, job: JobKey, /) -> None:
         """Drop what is remembered of a job; one never seen is no error."""

@@ -14,7 +14,7 @@ from headgate.engines.simulated.sampling import observed_since, vertex_sample
 from headgate.engines.simulated.snapshot import Snapshot
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import JobSample, VertexSample
+from headgate.model.samples import Aggregate, JobSample, Signal, VertexSample
 from headgate.model.topology import Topology
 from headgate.ports import JobContext
 
@@ -60,6 +60,14 @@ class SimulatedMetricCollector:
             "taskSlotsAvailable": float(self._cluster.slots_free),
             "numRunningJobs": float(len(self._cluster.jobs)),
         }
+
+    async def query_tm_metrics(self, ctx: JobContext, /) -> Mapping[str, Aggregate]:
+        """Give nothing."""
+        return {}
+
+    async def query_external_metrics(self, ctx: JobContext, /) -> Mapping[str, Signal]:
+        """Give nothing."""
+        return {}
 
     def forget(self, job: JobKey, /) -> None:
         """Drop what is remembered of a job; one never seen is no error."""

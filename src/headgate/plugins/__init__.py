@@ -1,0 +1,1 @@
+"""Plugins: found by entry points, chosen by option, kept from doing harm."""

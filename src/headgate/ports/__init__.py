@@ -1,0 +1,55 @@
+"""
+The ports: what Headgate needs of an engine, a store and a listener. Each docstring is the contract.
+
+Values go in, values come out. Errors are those of `headgate.errors`: transient ones are tried again in a later cycle,
+permanent ones are reported and the job is left alone. Whatever an implementation raises otherwise is a bug in it.
+"""
+
+from headgate.ports.collecting import MetricCollector, SampleSink, SignalSource
+from headgate.ports.deciding import (
+    AlignmentMode,
+    AlignmentQuestion,
+    Change,
+    DecisionPlugin,
+    DecisionSink,
+    Unrecoverable,
+    UnrecoverableErrorChecker,
+)
+from headgate.ports.evaluating import (
+    Candidate,
+    CollectedMetrics,
+    EvaluatorPlugin,
+    FleetEvaluator,
+    MetricEvaluator,
+    VertexQuestion,
+)
+from headgate.ports.events import EventHandler
+from headgate.ports.jobs import JobContext, JobList, JobListFetcher
+from headgate.ports.realizing import ScalingRealizer
+from headgate.ports.state import Lease, StateStore
+
+__all__ = [
+    "AlignmentMode",
+    "AlignmentQuestion",
+    "Candidate",
+    "Change",
+    "CollectedMetrics",
+    "DecisionPlugin",
+    "DecisionSink",
+    "EvaluatorPlugin",
+    "EventHandler",
+    "FleetEvaluator",
+    "JobContext",
+    "JobList",
+    "JobListFetcher",
+    "Lease",
+    "MetricCollector",
+    "MetricEvaluator",
+    "SampleSink",
+    "ScalingRealizer",
+    "SignalSource",
+    "StateStore",
+    "Unrecoverable",
+    "UnrecoverableErrorChecker",
+    "VertexQuestion",
+]

@@ -1,0 +1,65 @@
+"""Remembering, and whose turn it is to act."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from headgate.model.identity import JobKey
+from headgate.model.state import JobState, ScalingRecord, VersionedState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to act for the jobs of one shard, until it expires."""
+
+    shard: int
+    holder: str
+    """Who has it: one process of one host."""
+    token: int
+    """Grows with every change of hands: what is saved under an older one is refused."""
+    expires_at: datetime
+
+
+class StateStore(Protocol):
+    """Keeps what must be remembered of each job, and which process looks after which shard."""
+
+    def load(self, job: JobKey, /) -> VersionedState:
+        """Give the job's state; an unknown job has the default state with version 0."""
+
+    def save(self, job: JobKey, state: JobState, expected_version: int, /, *, lease: Lease | None = None) -> int:
+        """
+        Replace the job's state if it still has the expected version. Durable when it returns.
+
+        With a lease, only if nobody has taken over its shard since: checked in the same transaction.
+
+        Returns:
+            The new version.
+
+        Raises:
+            ConflictError: the version is another one, or the lease is no longer good; nothing was saved.
+            UnreachableError: the store did not answer; it is not known whether it was saved.
+        """
+
+    def forget(self, job: JobKey, /) -> None:
+        """Remove all that is kept of the job; an unknown one is no error."""
+
+    def history(self, job: JobKey, since: datetime, /) -> tuple[ScalingRecord, ...]:
+        """Give the rescales made since then, oldest first."""
+
+    def in_flight(self) -> tuple[JobKey, ...]:
+        """Give the jobs that have an open intent."""
+
+    def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime) -> Lease | None:
+        """
+        Take or renew the lease of a shard; None while somebody else holds it.
+
+        A renewal keeps its token; whoever takes an expired or released lease gets a larger one than any before.
+        """
+
+    def release(self, lease: Lease, /) -> None:
+        """Give a lease back; one that somebody else has taken since is left alone."""
+
+    def holds(self, lease: Lease, /, *, now: datetime) -> bool:
+        """Tell whether a lease is still good: asked right before an effect."""
