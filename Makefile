@@ -37,6 +37,8 @@ lint: setup ## Style, and the generated reference against its source.
 
 types: setup ## mypy, strict.
 	$(BIN)/mypy
+	MYPYPATH=src:examples/embed $(BIN)/mypy examples/embed
+	MYPYPATH=src:examples/plugin-template/src:examples/plugin-template/tests $(BIN)/mypy examples/plugin-template
 
 contracts: setup ## Which package may import which.
 	$(BIN)/lint-imports
@@ -61,12 +63,15 @@ e2e: setup ## Whole processes together.
 
 bench: setup ## Measure cycles of 1 to 50,000 jobs and the steps to a right parallelism; prints tables (15 minutes).
 	$(BIN)/python -m benchmarks.cycle
+	$(BIN)/python -m benchmarks.failing
+	$(BIN)/python -m benchmarks.failing_page
 	$(BIN)/python -m benchmarks.fleet
 	$(BIN)/python -m benchmarks.fleet_page
 	$(BIN)/python -m benchmarks.ds2 --write-docs
 
-services: setup ## Fetch what the tests need beyond Python packages: Java and Flink, into the cache.
+services: setup ## Install what the tests need beyond Python packages (Debian, as root): Flink, Kafka, Prometheus, databases.
 	$(BIN)/python -m headgate.engines.flink.local
+	bash scripts/services.sh
 
 reference: setup ## Write docs/reference from the declarations.
 	$(BIN)/python scripts/generate_reference.py

@@ -62,7 +62,7 @@ async def _measure(jobs: int, ticks: int, cycles: int) -> Mapping[str, Spent]:
             for tick, at in zip(range(ticks), instants, strict=False):
                 await runner.observe(at)
                 print(f"\r{jobs} jobs: sample {tick + 1} of {ticks}", end="", file=sys.stderr)
-            await runner.cycle.run(runner.latest, at)
+            await runner.decide(at)
             print(f"\r{jobs} jobs: timing {cycles} cycles      ", file=sys.stderr)
             for _ in range(cycles):
                 await _timed_cycle(runner, watch, next(instants))

@@ -23,8 +23,14 @@ from headgate.model.events import EventReason
 from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Declaration, Options, declarations
+from headgate.options.events import EventOptions, SqlEventOptions, WebhookEventOptions
 from headgate.options.expectation import expected
+from headgate.options.launch import LaunchOptions
+from headgate.options.lease import LeaseOptions
+from headgate.options.plugins import PluginOptions
 from headgate.options.service import ClusterOptions, JobOptions, LogOptions, MetricsOptions, ServiceOptions
+from headgate.options.signals import SignalOptions, SignalSourceOptions
+from headgate.options.yarn import YarnOptions
 from headgate.telemetry.families import SECTIONS, Family
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
@@ -52,8 +58,8 @@ Options come from a YAML or TOML file, from environment variables and from flags
   of them holds, and an event says why. What concerns the process (addresses, stores, classes) is not the job's to set.
 - **Bounds** are not checked where `enabled` is false, nor while the switch that an option depends on is off.
 - **Old names** are still read, with a warning. So are the keys of the reference's standalone process,
-  `{STANDALONE}*`: its interval, its cluster's host and port, its state store and its JDBC address are
-  taken over where Headgate's own keys are not set; its database of events has no counterpart.
+  `{STANDALONE}*`: its interval, its cluster's host and port, its state store, its event handler and its JDBC address
+  are taken over where Headgate's own keys are not set.
 """
 
 _METRICS = """\
@@ -69,9 +75,18 @@ that is not there, never NaN. The metrics of the process (`process_*`) are those
 _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("The service", "", ServiceOptions),
     ("A cluster", "clusters[].", ClusterOptions),
+    ("A YARN cluster", "yarn[].", YarnOptions),
+    ("Headgates that share a store", "lease.", LeaseOptions),
     ("The samples log", "log.", LogOptions),
     ("Headgate's own metrics", "metrics.", MetricsOptions),
+    ("Events", "events.", EventOptions),
+    ("The table of events", "events.sql.", SqlEventOptions),
+    ("The receiver of events", "events.webhook.", WebhookEventOptions),
+    ("Plugins", "plugins.", PluginOptions),
+    ("A source of external metrics", "signal-sources[].", SignalSourceOptions),
+    ("An external metric", "signals[].", SignalOptions),
     ("Some jobs", "jobs[].", JobOptions),
+    ("A job's launch spec", "jobs[].launch.", LaunchOptions),
     ("A job's autoscaling", PREFIX, AutoscalerOptions),
 )
 

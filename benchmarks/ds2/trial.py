@@ -88,7 +88,7 @@ def _cycle(
     decision = decide(seen, measured(job, topology, options, off), options, now, state)
     if not decision.changes:
         return topology, state
-    state = accepted(open_intent(state, decision, seen, options, late=timedelta()), now, options)
+    state = accepted(seen.job, open_intent(state, decision, seen, options, late=timedelta()), now, options)
     topology = topology.with_parallelism(decision.targets)
     later = now + CYCLE / 2
     running = sample(topology, tick=later, running_since=now + timedelta(seconds=30))

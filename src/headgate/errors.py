@@ -4,7 +4,8 @@ The exception tree. The second level says what the control loop should do about 
     HeadgateError
     ├── TransientError          try again later, nothing is wrong with the job or the options
     │   ├── UnreachableError    no answer: refused, timed out, a 5xx
-    │   └── ConflictError       somebody else changed the same thing first
+    │   ├── ConflictError       somebody else changed the same thing first
+    │   └── PluginError         somebody's plugin failed; its job goes without it this time
     ├── PermanentError          will not go away by itself; reported once, the job is left alone
     │   ├── NotFoundError       the thing that was named does not exist (any more)
     │   └── RefusedError        the engine understood and said no
@@ -30,6 +31,24 @@ class UnreachableError(TransientError):
 
 class ConflictError(TransientError):
     """Somebody else changed the same thing first; load it again and decide anew."""
+
+
+class PluginError(TransientError):
+    """
+    A plugin raised, hung, died or gave what makes no sense.
+
+    Attributes:
+        plugin: the name under which options name it.
+        distribution: who wrote it.
+        what: what it did.
+    """
+
+    def __init__(self, plugin: str, distribution: str, what: str) -> None:
+        """Keep the parts; the text holds them all."""
+        self.plugin = plugin
+        self.distribution = distribution
+        self.what = what
+        super().__init__(f"plugin {plugin} of {distribution} {what}")
 
 
 class PermanentError(HeadgateError):

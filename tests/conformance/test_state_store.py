@@ -14,7 +14,7 @@ from headgate.errors import ConflictError, PermanentError, UnreachableError
 from headgate.model.state import JobState, VersionedState
 from headgate.stores.memory import MemoryStateStore
 from headgate.stores.sql import SqlStateStore
-from headgate.testing.conformance.state_store import JOB, NOON, StateStoreSuite, full_state
+from headgate.testing.conformance.state_store import JOB, MINUTE, NOON, StateStoreSuite, full_state
 
 
 class TestMemoryStateStore(StateStoreSuite):
@@ -84,6 +84,14 @@ class TestSqlStateStore(StateStoreSuite):
             absent.mkdir()
             assert store.save(JOB, JobState(), 0) == 1
 
+    def test_a_file_in_use_on_another_host_is_refused(self, store: SqlStateStore) -> None:
+        """SQLite's locks hold on one host only: while a lease of another one is good, none is given."""
+        assert store.acquire(0, "here/1", MINUTE, now=NOON)
+        assert store.acquire(1, "here/2", MINUTE, now=NOON)
+        with pytest.raises(PermanentError, match=r"headgate\.db is in use on host here, this is there\. Hint: "):
+            store.acquire(2, "there/1", MINUTE, now=NOON)
+        assert store.acquire(2, "there/1", MINUTE, now=NOON + MINUTE)
+
     def test_a_file_that_is_no_database_will_not_cure_itself(self, store: SqlStateStore, database: Path) -> None:
         """Waiting does not help, and the file is named."""
         database.write_text("not a database, but long enough to be taken for one" * 100)
@@ -130,4 +138,4 @@ class TestSqlStateStore(StateStoreSuite):
 
 
 def _open(database: Path) -> SqlStateStore:
-    return SqlStateStore(f"sqlite:///{database}", lock_timeout=timedelta(milliseconds=200))
+    return SqlStateStore(f"sqlite:///{database}", answer_within=timedelta(milliseconds=200))

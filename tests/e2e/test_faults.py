@@ -72,7 +72,7 @@ class Fleet:
 
     async def decide(self) -> Mapping[JobKey, Decision]:
         """Let one cycle decide on what was observed."""
-        decisions = await self.runner.cycle.run(self.runner.latest, self.now)
+        decisions = await self.runner.decide(self.now)
         return {decision.job: decision for decision in decisions}
 
     async def tick(self, times: int = 1) -> list[Mapping[JobKey, Decision]]:

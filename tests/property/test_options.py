@@ -21,6 +21,11 @@ WITH_A_MEANING: dict[str, Any] = {
     "excluded_periods_time_zone": "Asia/Tokyo",
     "custom_evaluators": (),
     "custom_executors": (),
+    "rollback_checkers": (),
+    "collector": "flink-rest",
+    "evaluator": "ds2",
+    "realizer": "resource-requirements",
+    "signals": (),
 }
 """Texts that must name something, which a drawn one does not."""
 CLUSTERS = {"HEADGATE_CLUSTERS": "[{name: local, url: 'http://127.0.0.1:8081'}]"}

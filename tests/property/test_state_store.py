@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from headgate.errors import ConflictError
 from headgate.model.identity import JobKey
 from headgate.model.state import JobState
-from headgate.ports import StateStore
+from headgate.ports import Lease, StateStore
 from headgate.stores.codec import decode_state, encode_state
 from headgate.stores.memory import MemoryStateStore
 from headgate.stores.sql import SqlStateStore
@@ -23,7 +23,12 @@ from headgate.testing.strategies import instants, job_states
 
 JOBS = [JobKey("local", "a"), JobKey("local", "b/c"), JobKey("other", "a")]
 EVER = datetime(1971, 1, 1, tzinfo=UTC)
+SHARDS = [0, 1]
+HOLDERS = ["host/anna", "host/bert"]
 jobs = st.sampled_from(JOBS)
+shards = st.sampled_from(SHARDS)
+holders = st.sampled_from(HOLDERS)
+seconds = st.integers(0, 3).map(lambda number: timedelta(seconds=number))
 
 
 class StoresInStep(RuleBasedStateMachine):
@@ -33,22 +38,26 @@ class StoresInStep(RuleBasedStateMachine):
         """Start with two empty stores."""
         super().__init__()
         self.directory = TemporaryDirectory()
+        self.now = EVER
+        self.leases: list[Lease] = []
         self.memory = MemoryStateStore()
         self.sql = self.opened()
 
     def opened(self) -> SqlStateStore:
         """Open the database, as a process that starts."""
         database = Path(self.directory.name) / "headgate.db"
-        return SqlStateStore(f"sqlite:///{database}", lock_timeout=timedelta(seconds=1))
+        return SqlStateStore(f"sqlite:///{database}", answer_within=timedelta(seconds=1))
 
     def teardown(self) -> None:
         """Leave no file behind."""
         self.sql.close()
         self.directory.cleanup()
 
-    def both(self, ask: Callable[[StateStore], Any]) -> None:
+    def both(self, ask: Callable[[StateStore], Any]) -> Any:
         """Ask both stores, a refusal being an answer."""
-        assert _answer(self.memory, ask) == _answer(self.sql, ask)
+        answer = _answer(self.memory, ask)
+        assert answer == _answer(self.sql, ask)
+        return answer
 
     @rule(job=jobs, state=job_states())
     def save_in_turn(self, job: JobKey, state: JobState) -> None:
@@ -70,6 +79,38 @@ class StoresInStep(RuleBasedStateMachine):
         """Read some of a job's history."""
         self.both(lambda store: store.history(job, since))
 
+    @rule(passed=seconds)
+    def wait(self, passed: timedelta) -> None:
+        """Let leases come nearer to their end, or pass it."""
+        self.now += passed
+
+    @rule(shard=shards, holder=holders, duration=seconds)
+    def acquire(self, shard: int, holder: str, duration: timedelta) -> None:
+        """Want a shard, free or not."""
+        lease = self.both(lambda store: store.acquire(shard, holder, duration, now=self.now))
+        self.leases += [lease] if lease else []
+
+    @rule(holder=holders, duration=seconds)
+    def renew(self, holder: str, duration: timedelta) -> None:
+        """Renew all of one holder."""
+        self.both(lambda store: store.renew(holder, duration, now=self.now))
+
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        """Give back a lease that was had once."""
+        for lease in self.one_lease(data):
+            self.both(lambda store, lease=lease: store.release(lease))  # type: ignore[misc]
+
+    @rule(data=st.data(), job=jobs, state=job_states())
+    def save_under_a_lease(self, data: st.DataObject, job: JobKey, state: JobState) -> None:
+        """Save over the right version, under a lease that may be another's by now."""
+        for lease in self.one_lease(data):
+            self.both(lambda store, lease=lease: store.save(job, state, store.load(job).version, lease=lease))  # type: ignore[misc]
+
+    def one_lease(self, data: st.DataObject) -> Sequence[Lease]:
+        """Choose one of the leases that were given, if any were."""
+        return [data.draw(st.sampled_from(self.leases))] if self.leases else []
+
     @rule()
     def restart(self) -> None:
         """End the process and start another on the same database."""
@@ -81,6 +122,14 @@ class StoresInStep(RuleBasedStateMachine):
         """State, version and whole history are those of the other store."""
         for job in JOBS:
             self.both(lambda store, job=job: (store.load(job), store.history(job, EVER)))  # type: ignore[misc]
+        self.both(lambda store: store.in_flight())
+
+    @invariant()
+    def every_lease_is_alike(self) -> None:
+        """What is good, of what was given last, is so in both; of one shard only one is."""
+        good = self.both(lambda store: store.leases(now=self.now))
+        assert len({lease.shard for lease in good}) == len(good)
+        self.both(lambda store: [store.holds(lease, now=self.now) for lease in self.leases[-3:]])
 
 
 def _answer(store: StateStore, ask: Callable[[StateStore], Any]) -> Any:

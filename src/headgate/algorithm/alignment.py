@@ -70,6 +70,14 @@ class Aligned:
     """Whether a legacy mode cut the change short, or stopped it."""
 
 
+OwnAlignment = Callable[[Vertex, int, Span], int | None]
+"""
+A mode of somebody's own: gives the aligned parallelism of a vertex, its target and what it may be moved within.
+
+None where the mode does not apply to the vertex.
+"""
+
+
 def mode_of(options: AutoscalerOptions) -> AlignmentMode:
     """Give the alignment mode: the one named, else the older option's where that is set, else `BALANCED`."""
     if options.alignment_mode is not None:
@@ -101,6 +109,20 @@ def aligned(vertex: Vertex, options: AutoscalerOptions, *, keyed: bool, bound: b
         found = align(proposal.wanted, span, mode, bound=bound)
         told = proposal.noticing(_short(proposal, found.parallelism, span)) if found.fell_short else proposal
         return told.limited_to(found.parallelism, Reason.ALIGNMENT, f"{span.shares} {kind}, {mode}")
+
+    return policy
+
+
+def aligned_by(own: OwnAlignment, vertex: Vertex, options: AutoscalerOptions) -> Policy:
+    """Move a change as a mode of somebody's own says, but no further than a vertex may be aligned."""
+
+    def policy(proposal: Proposal) -> Proposal:
+        span = span_of(vertex, options)
+        found = own(vertex, proposal.wanted, span) if proposal.changes else None
+        if found is None:
+            return proposal
+        detail = f"{options.alignment_mode} gives {found}, {span.lower} to {span.most} is allowed"
+        return proposal.limited_to(min(max(found, span.lower), span.most), Reason.ALIGNMENT, detail)
 
     return policy
 

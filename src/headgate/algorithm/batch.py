@@ -57,6 +57,8 @@ class Batch:
     """(n,) true rate before the vertex's last growth, if that led to the running parallelism; else NaN."""
     rate_expected: Floats
     """(n,) true rate that was expected of that growth; else NaN."""
+    added: Floats
+    """(n,) records/s that an external metric adds to what comes into a source; 0 where none does."""
     upstream: Ints
     """(e,) row of the edge's source."""
     downstream: Ints

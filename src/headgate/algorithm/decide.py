@@ -11,11 +11,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from headgate.algorithm.alignment import OwnAlignment
 from headgate.algorithm.history import aged
 from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.permission import permitted
 from headgate.algorithm.plan import planned
 from headgate.algorithm.propose import propose
+from headgate.algorithm.signals import signalled, with_signals
 from headgate.algorithm.verdict import IN_BALANCE, verdict
 from headgate.model.decision import Decision, Notice, Outcome, Proposal
 from headgate.model.identity import JobKey
@@ -32,9 +34,27 @@ def decide(
     options: AutoscalerOptions,
     now: datetime,
     state: JobState = UNSEEN,
+    *,
+    align: OwnAlignment | None = None,
 ) -> Decision:
-    """Decide for one job by its numbers and its past: the same arguments give the same decision, id included."""
-    state = aged(state, now, options)
+    """
+    Decide for one job by its numbers and its past: the same arguments give the same decision, id included.
+
+    `align` takes the place of the built-in alignment modes.
+    """
+    decision = _decide(sample, evaluated, options, now, state=aged(state, now, options), align=align)
+    return with_signals(decision, sample, options, now)
+
+
+def _decide(
+    sample: JobSample,
+    evaluated: EvaluatedMetrics | NotReady,
+    options: AutoscalerOptions,
+    now: datetime,
+    *,
+    state: JobState,
+    align: OwnAlignment | None,
+) -> Decision:
     if isinstance(evaluated, NotReady):
         return not_ready(sample.job, evaluated, now)
     if pressure := memory_pressure(evaluated, options):
@@ -43,8 +63,9 @@ def decide(
         return in_balance(sample.job, sample.topology.unchanged, evaluated, now, sample.topology.fingerprint)
     # Once for all: the metrics of a vertex may be made anew each time that they are asked for.
     evaluated = replace(evaluated, vertices=dict(evaluated.vertices.items()))
-    proposals = propose(sample.topology, evaluated, options, now, state)
+    proposals = propose(sample.topology, evaluated, options, now, state, align=align)
     proposals = planned(sample.topology, proposals, options)
+    proposals = signalled(proposals, sample, options, now=now, state=state)
     outcome, reason, message = verdict(proposals, evaluated, options)
     decision = Decision(
         id=decision_id(sample.job, now, proposals),

@@ -28,7 +28,7 @@ def demand(batch: Batch, ratios: Floats, pinned: Pinned = NOTHING) -> Demand:
     """
     coming = source_target(batch)
     unknown = _job_has(batch, batch.is_source & np.isnan(coming))
-    own = rate(batch.windows[Measure.NUM_RECORDS_IN])
+    own = rate(batch.windows[Measure.NUM_RECORDS_IN]) + batch.added
     target = propagate(batch, np.where(unknown, np.nan, coming), ratios, pinned.get(ScalingMetric.TARGET_DATA_RATE))
     catch_up = propagate(batch, source_catch_up(batch), ratios, pinned.get(ScalingMetric.CATCH_UP_DATA_RATE))
     busy_only = batch.tuning.busy_only
@@ -42,11 +42,12 @@ def source_target(batch: Batch) -> Floats:
     """
     Give the records/s that come into a source: what it reads and by how much its lag grows; never negative.
 
-    A source that reports no lag at all counts as having none. Source: FLIP-271, target data rate.
+    What an external metric adds comes on top of it. A source that reports no lag at all counts as having none.
+    Source: FLIP-271, target data rate.
     """
     lag = batch.windows[Measure.LAG]
     growth = np.where(lag.count == 0, 0.0, rate(lag))
-    return np.maximum(0, rate(batch.windows[Measure.NUM_RECORDS_IN]) + growth)
+    return np.maximum(0, rate(batch.windows[Measure.NUM_RECORDS_IN]) + growth) + batch.added
 
 
 @ieee

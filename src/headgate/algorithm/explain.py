@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.algorithm.wording import amount
-from headgate.model.decision import Decision, Proposal
+from headgate.model.decision import Decision, Proposal, SeenSignal
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
 
@@ -42,6 +42,9 @@ def _lines(decision: Decision) -> Iterator[str]:
         yield f"  {AWAITED[decision.reason]}"
     if decision.evaluated is not None:
         yield from _window(decision.evaluated)
+    for name, signal in decision.signals.items():
+        yield f"  signal {name}: {_signal(signal)}"
+    if decision.evaluated is not None:
         for proposal in decision.proposals:
             yield from _vertex(proposal, decision.evaluated.vertices.get(proposal.vertex))
 
@@ -50,6 +53,13 @@ def _window(evaluated: EvaluatedMetrics) -> Iterator[str]:
     yield f"  window {evaluated.coverage:.0%} covered, at least {evaluated.samples} samples a vertex"
     if evaluated.backlog:
         yield "  the job is working off a backlog: nothing shrinks"
+
+
+def _signal(signal: SeenSignal) -> str:
+    known = "not known" if signal.value is None else f"{amount(signal.value)} {signal.unit}".rstrip()
+    age = "" if signal.age_s is None else f", {signal.age_s:.0f} s old"
+    use = f" ({signal.use})" if signal.use else ""
+    return f"{known}{age}{use}" + (f", missing: {signal.missing}" if signal.missing else "")
 
 
 def _vertex(proposal: Proposal, known: VertexMetrics | None) -> Iterator[str]:

@@ -23,6 +23,8 @@ from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, ScalingSignal
 from headgate.options.deviations import Deviation
 
+NOTHING_ADDED: Mapping[int, float] = {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetJob:
@@ -33,6 +35,8 @@ class FleetJob:
     options: AutoscalerOptions
     growths: Mapping[VertexId, Growth] = field(default_factory=dict, hash=False)
     """The last growth of each vertex that had one to its running parallelism."""
+    added: Mapping[VertexId, float] = field(default_factory=dict, hash=False)
+    """Records/s that external metrics add to what comes into its sources."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +61,9 @@ class Layout:
     broadcast: Bools
     tuning: Tuning
 
-    def batch(self, windows: Columns, owner: Ints, growths: Mapping[int, Growth]) -> Batch:
+    def batch(
+        self, windows: Columns, owner: Ints, growths: Mapping[int, Growth], added: Mapping[int, float] = NOTHING_ADDED
+    ) -> Batch:
         """
         Give the batch of these windows; a finished vertex reads and does nothing, whatever its window holds.
 
@@ -65,12 +71,15 @@ class Layout:
             windows: reduced windows, one row a (vertex, epoch).
             owner: row of the vertex that each of them belongs to, -1 for one that is in no graph.
             growths: by row, the last growth of each vertex that had one to its running parallelism.
+            added: by row, the records/s that external metrics add to what comes into a source.
         """
         known: Ints = np.flatnonzero(owner >= 0)
         stats = combine(windows.rows(known), owner[known], len(self.job))
         before, expected = np.full((2, len(self.job)), np.nan)
         for row, growth in growths.items():
             before[row], expected[row] = growth
+        extra = np.zeros(len(self.job))
+        extra[list(added)] = list(added.values())
         return Batch(
             job=self.job,
             level=self.level,
@@ -79,6 +88,7 @@ class Layout:
             ceiling=self.ceiling,
             rate_before=before,
             rate_expected=expected,
+            added=extra,
             upstream=self.upstream,
             downstream=self.downstream,
             broadcast=self.broadcast,
@@ -117,8 +127,9 @@ def assemble(jobs: Sequence[FleetJob], windows: Table) -> Batch:
     vertices = [(job, vertex.id) for job in jobs for vertex in job.topology.vertices]
     row_of: dict[tuple[str, str], int] = {(str(job.key), vertex): row for row, (job, vertex) in enumerate(vertices)}
     grown = {row: job.growths[vertex] for row, (job, vertex) in enumerate(vertices) if vertex in job.growths}
+    extra = {row: job.added[vertex] for row, (job, vertex) in enumerate(vertices) if vertex in job.added}
     layout = lay_out([shape_of(job.topology, job.options) for job in jobs])
-    return layout.batch(windows, windows.owners(row_of), grown)
+    return layout.batch(windows, windows.owners(row_of), grown, extra)
 
 
 def tuning(options: Sequence[tuple[AutoscalerOptions, int]]) -> Tuning:

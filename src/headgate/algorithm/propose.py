@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 
-from headgate.algorithm.alignment import aligned
+from headgate.algorithm.alignment import OwnAlignment, aligned, aligned_by
 from headgate.algorithm.delay import shrinking_late
 from headgate.algorithm.effectiveness import growing_effectively
 from headgate.algorithm.history import Scaling, scalings_of
@@ -55,10 +55,18 @@ class Situation:
     """Its past rescales, oldest first."""
     backlog: bool
     now: datetime
+    align: OwnAlignment | None = None
+    """An alignment mode of somebody's own, in place of the built-in ones."""
 
 
 def propose(
-    topology: Topology, evaluated: EvaluatedMetrics, options: AutoscalerOptions, now: datetime, state: JobState = UNSEEN
+    topology: Topology,
+    evaluated: EvaluatedMetrics,
+    options: AutoscalerOptions,
+    now: datetime,
+    state: JobState = UNSEEN,
+    *,
+    align: OwnAlignment | None = None,
 ) -> tuple[Proposal, ...]:
     """Give the parallelism wanted for each vertex, in topological order; one without metrics keeps its own."""
 
@@ -75,6 +83,7 @@ def propose(
             scalings=scalings_of(vertex.id, state.history),
             backlog=evaluated.backlog,
             now=now,
+            align=align,
         )
         return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), unchanged)
 
@@ -116,7 +125,9 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         at_most(options.max_parallelism),
         within_key_groups(vertex.max_parallelism),
         # equal shares, none of them empty
-        aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
+        aligned_by(seen.align, vertex, options)
+        if seen.align
+        else aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
         within_partitions(bound),
         # who must not shrink now, or not move at all
         not_shrinking_while_busy(seen.metrics, options, hold=Deviation.BUSY_KEEPS in rules),

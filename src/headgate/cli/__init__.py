@@ -8,7 +8,7 @@ import stamina
 import typer
 
 from headgate import __version__
-from headgate.cli import advise, config, demo, explain, run, simulate
+from headgate.cli import advise, config, demo, events, explain, run, simulate, state, submit
 
 app = typer.Typer(
     name="headgate",
@@ -25,9 +25,12 @@ app = typer.Typer(
 app.command("advise")(advise.advise)
 app.command("run")(run.run)
 app.command("explain")(explain.explain)
+app.command("submit")(submit.submit)
+app.command("events")(events.events)
 app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
+app.add_typer(state.app, name="state")
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer hands it over by position

@@ -89,7 +89,7 @@ async def _look(options: ServiceOptions, duration: timedelta) -> Sequence[Decisi
         if complaints.unreachable:
             message = f"no advice: cluster {', '.join(sorted(complaints.unreachable))} does not answer"
             raise UnreachableError(message)
-        return await runner.cycle.run(runner.latest, datetime.now(UTC))
+        return await runner.decide(datetime.now(UTC))
 
 
 async def _observe(runner: Runner, until: datetime) -> None:

@@ -11,7 +11,8 @@ import typer
 from rich.markup import escape
 
 from headgate.cli import console
-from headgate.config import describe, load, unresolvable
+from headgate.config import describe, load, unmakeable, unresolvable
+from headgate.config.launches import remarks
 from headgate.errors import ConfigError
 
 app = typer.Typer(help="Look at the configuration before anything runs on it.", no_args_is_help=True)
@@ -31,11 +32,11 @@ def check(
     """
     Report all faults together, each with file, line, key and what was expected; else every value and its origin.
 
-    Secrets are resolved to see that they are there, and never shown.
+    Secrets are resolved to see that they are there, and never shown. Plugins are made once with their parameters.
     """
     with console.failures():
         loaded = load(config, os.environ, {})
-        if faults := unresolvable(loaded):
+        if faults := unresolvable(loaded) or unmakeable(loaded.options, loaded.origins):
             raise ConfigError(faults)
     if as_json:
         typer.echo(json.dumps([option._asdict() for option in describe(loaded)], indent=2))
@@ -46,4 +47,6 @@ def check(
         typer.echo(f"{key:<{widths[0]}}  {value:<{widths[1]}}  {origin}")
     for warning in loaded.warnings:
         console.err.print(f"[yellow]warning:[/] {escape(warning)}")
+    for remark in remarks(loaded.options):
+        console.err.print(f"[bold]note:[/] {escape(remark)}")
     console.err.print("no faults")

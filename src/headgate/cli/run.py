@@ -14,9 +14,8 @@ import typer
 
 from headgate import wiring
 from headgate.cli import console, logs
-from headgate.config import load, unresolvable
-from headgate.errors import ConfigError
-from headgate.options.service import Mode, ServiceOptions
+from headgate.config.reload import LiveOptions
+from headgate.options.service import Mode
 
 
 def run(
@@ -33,13 +32,11 @@ def run(
     logs.configure(json=json)
     with console.failures():
         flags: Mapping[str, str] = {"mode": mode.value} if mode else {}
-        loaded = load(config, os.environ, flags)
-        if faults := unresolvable(loaded):
-            raise ConfigError(faults)
-        for warning in loaded.warnings:
+        live = LiveOptions(config, os.environ, flags)
+        for warning in live.warnings:
             logs.warn(warning)
         collect_garbage_rarely()
-        asyncio.run(_serve(loaded.options))
+        asyncio.run(_serve(live))
 
 
 def collect_garbage_rarely() -> None:
@@ -53,12 +50,13 @@ def collect_garbage_rarely() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-async def _serve(options: ServiceOptions) -> None:
+async def _serve(live: LiveOptions) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    logs.announce(options)
-    async with wiring.service(options, on_decisions=logs.DecisionLog()) as runner:
+    loop.add_signal_handler(signal.SIGHUP, live.demand)
+    logs.announce(live.options)
+    async with wiring.service(live.options, live=live, on_decisions=logs.DecisionLog()) as runner:
         await runner.run(stop)
     logs.farewell()

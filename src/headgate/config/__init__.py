@@ -10,5 +10,6 @@ from headgate.config.describing import Described, describe, unresolvable
 from headgate.config.jobs import JobSettings, for_job
 from headgate.config.loading import Loaded, load
 from headgate.config.origins import Origin
+from headgate.config.plugins import unmakeable
 
-__all__ = ["Described", "JobSettings", "Loaded", "Origin", "describe", "for_job", "load", "unresolvable"]
+__all__ = ["Described", "JobSettings", "Loaded", "Origin", "describe", "for_job", "load", "unmakeable", "unresolvable"]

@@ -10,11 +10,7 @@ from headgate.config.origins import Findings, Section
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import Options
 
-_ALIGNMENTS = ("BALANCED", "EVENLY_SPREAD", "OFF")
 _PERIODS, _ZONE = "excluded.periods", "excluded.periods.time-zone"
-_EVALUATORS, _EXECUTORS = "metrics.custom-evaluators", "scaling.custom-executors"
-_ALIGNMENT = "scaling.parallelism-alignment.mode"
-_NO_PLUGINS = "no plugin is registered for it. Hint: Headgate does not load plugins yet; leave the option out"
 
 
 def check(options: type[Options], values: Mapping[str, Any], section: Section, findings: Findings) -> bool:
@@ -26,8 +22,6 @@ def check(options: type[Options], values: Mapping[str, Any], section: Section, f
     """
     if not issubclass(options, AutoscalerOptions) or not values.get("enabled", True):
         return True
-    for key, text in _doubts(values):
-        findings.warn(section.origin_of(key), text)
     faults = tuple(_faults(values))
     for key, text in faults:
         findings.fault(section.origin_of(key), text)
@@ -39,12 +33,3 @@ def _faults(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     zone = values.get("excluded_periods_time_zone")
     if zone is not None and (fault := fault_of_zone(zone)):
         yield _ZONE, fault
-    yield from ((_EVALUATORS, f"found {name!r}, but {_NO_PLUGINS}") for name in values.get("custom_evaluators", ()))
-    yield from ((_EXECUTORS, f"found {name!r}, but {_NO_PLUGINS}") for name in values.get("custom_executors", ()))
-
-
-def _doubts(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    mode = values.get("alignment_mode")
-    if mode is not None and mode.upper() not in _ALIGNMENTS:
-        known = ", ".join(_ALIGNMENTS)
-        yield _ALIGNMENT, f"found {mode!r}, which is none of {known}: BALANCED holds. Hint: plugins are not loaded yet"

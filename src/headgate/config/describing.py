@@ -18,6 +18,7 @@ from headgate.options.units import MemorySize, format_duration, format_memory_si
 DEFAULT = "default"
 _USER = re.compile(r"(?<=://).*@", re.DOTALL)
 """Up to the last `@`: a database's password may hold anything."""
+_ADDRESS = re.compile(r"[\w+-]+://")
 _QUERY = re.compile(r"\?.*", re.DOTALL)
 
 
@@ -57,8 +58,19 @@ def shown(declaration: Declaration, value: Any) -> str:
     text = format_memory_size(value) if is_size else written(value)
     if not declaration.secret or _is_reference(text):
         return text
-    if declaration.is_table:
-        return MASK
+    if isinstance(value, tuple):
+        return ", ".join(_masked(item) for item in value)
+    return MASK if declaration.is_table else _without_login(text)
+
+
+def _masked(item: str) -> str:
+    """Show of an address what is no secret, and of anything else nothing."""
+    if _is_reference(item):
+        return item
+    return _without_login(item) if _ADDRESS.match(item) else MASK
+
+
+def _without_login(text: str) -> str:
     return _QUERY.sub(f"?{MASK}", _USER.sub(f"{MASK}@", text))
 
 
@@ -107,9 +119,9 @@ def _is_reference(text: str) -> bool:
     return references(text) == (text,)
 
 
-def _failure(value: str) -> str | None:
+def _failure(value: str | tuple[str, ...] | None) -> str | None:
     try:
-        resolve(value)
+        resolve(value if isinstance(value, str) else " ".join(value or ()))
     except ValueError as error:
         return str(error)
     return None

@@ -9,11 +9,14 @@ from types import MappingProxyType
 
 from headgate.config.names import canonical, find, spellings
 from headgate.config.origins import Findings, Leaf, Origin, Section
+from headgate.config.plugins import catalog_of, check_names
+from headgate.config.signals import refuse_undeclared, with_signals
 from headgate.config.validation import FaultyError, below, build
 from headgate.model.identity import JobKey
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX
 from headgate.options.service import JobOptions, ServiceOptions
+from headgate.plugins.catalog import Catalog, Tables
 
 SOURCE = "the job's configuration"
 _OURS = (PREFIX, LEGACY_PREFIX, "headgate.")
@@ -55,16 +58,24 @@ def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTH
         key: the job, by the name that its owner gave it.
         own: the job's whole configuration, of which what does not concern Headgate is left aside.
     """
-    service = _of_service(options, key)
+    service = with_signals(_of_service(options, key), options.signals, key)
     findings = Findings()
     section = _readable(own, findings)
     if not section.settings:
         return JobSettings(options=service, warnings=findings.warnings)
     try:
-        return JobSettings(options=_overlaid(service, section, findings), warnings=findings.warnings)
+        overlaid = _overlaid(service, section, findings, plugins=catalog_of(Tables.of(options)))
+        refuse_undeclared(overlaid, options.signals, section, findings)
+        overlaid = with_signals(overlaid, options.signals, key)
+        return JobSettings(options=overlaid, warnings=findings.warnings)
     except FaultyError:
         advised = replace(service, scaling_enabled=False)
         return JobSettings(options=advised, faults=findings.faults, warnings=findings.warnings)
+
+
+def ours(own: Mapping[str, str]) -> Mapping[str, str]:
+    """Give what concerns Headgate of a job's whole configuration: all that need be remembered of it."""
+    return {key: text for key, text in own.items() if key.startswith(_OURS)}
 
 
 def _of_service(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
@@ -74,9 +85,15 @@ def _of_service(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
     return next(matching, options.autoscaler)
 
 
-def _overlaid(service: AutoscalerOptions, section: Section, findings: Findings) -> AutoscalerOptions:
+def _overlaid(
+    service: AutoscalerOptions, section: Section, findings: Findings, *, plugins: Catalog
+) -> AutoscalerOptions:
     named = canonical(JobOptions, section, findings)
-    return build(AutoscalerOptions, below(_GROUP, named), findings, base=service)
+    names_are_known = check_names(named, plugins, findings, prefix=f"{_GROUP}.")
+    built = build(AutoscalerOptions, below(_GROUP, named), findings, base=service)
+    if not names_are_known:
+        raise FaultyError
+    return built
 
 
 def _readable(own: Mapping[str, str], findings: Findings) -> Section:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headgate.config.names import canonical
 from headgate.config.origins import Findings, Items, Leaf, Origin, Section
+from headgate.config.plugins import check_plugins
 from headgate.config.sources import read_environment, read_file, read_flags
 from headgate.config.standalone import split_off, taken_over
 from headgate.config.validation import FaultyError, build
@@ -48,8 +49,10 @@ def load(path: Path | None, environ: Mapping[str, str], flags: Mapping[str, str]
     split = split_off(_sections(path, environ, flags, findings), findings)
     named = [canonical(ServiceOptions, section, findings) for section in split.sections]
     merged = _merge(named, taken_over(split.standalone, findings))
+    complete = _with_general_options(_with_general_timeout(merged))
+    check_plugins(complete, findings)
     try:
-        options = build(ServiceOptions, _with_general_options(_with_general_timeout(merged)), findings)
+        options = build(ServiceOptions, complete, findings)
     except FaultyError as error:
         raise ConfigError(findings.faults) from error
     if findings.faults:

@@ -28,12 +28,13 @@ _HINTS = {
     _HOST: "write clusters",
     _PORT: "write clusters",
     _STORE: "write state-store",
-    _EVENTS: "leave it out, events go to the log",
+    _EVENTS: "write events.handlers",
     _URL: "write state-store",
     _USER: "write state-store",
     _PASSWORD: "write state-store, with ${env:NAME} in its URL",
-    _TTL: "leave it out, Headgate keeps no events in a database",
+    _TTL: "write events.retention",
 }
+_FOR_EVER = "3650 d"
 _JDBC = re.compile(r"jdbc:(?P<kind>postgresql|mysql)://(?P<where>[^?;]*)(?P<parameters>[?;].*)?", re.DOTALL)
 
 Settings = Mapping[str, Leaf]
@@ -67,10 +68,7 @@ def taken_over(standalone: Settings, findings: Findings) -> Mapping[str, Leaf | 
         taken["decide.interval"] = standalone[_INTERVAL]
     if _HOST in standalone or _PORT in standalone:
         taken["clusters"] = _cluster(standalone)
-    if _text(standalone, _EVENTS).upper() not in {"", "LOGGING"}:
-        findings.fault(standalone[_EVENTS].origin, "not supported: events go to the log only. Hint: write LOGGING")
-    if _TTL in standalone:
-        findings.warn(standalone[_TTL].origin, "not supported, and without effect")
+    taken |= _events(standalone, findings)
     store = _STORES.get(_text(standalone, _STORE).upper(), _unknown_store)(standalone, findings)
     return taken if store is None else {**taken, "state-store": store}
 
@@ -98,6 +96,23 @@ def _cluster(standalone: Settings) -> Items:
     return Items(items=(Section(settings=settings, origin=origin),), origin=origin)
 
 
+def _events(standalone: Settings, findings: Findings) -> Settings:
+    taken: dict[str, Leaf] = {}
+    if _TTL in standalone:
+        never = _text(standalone, _TTL).strip() == "0"
+        taken["events.retention"] = replace(standalone[_TTL], text=_FOR_EVER) if never else standalone[_TTL]
+    match _text(standalone, _EVENTS).upper():
+        case "" | "LOGGING":
+            return taken
+        case "JDBC":
+            url = _database(standalone, standalone[_EVENTS].origin, findings)
+            handlers = replace(standalone[_EVENTS], text="sql")
+            return {**taken, "events.handlers": handlers, **({"events.sql.url": url} if url else {})}
+        case other:
+            findings.fault(standalone[_EVENTS].origin, f"found {other!r}, expected one of LOGGING, JDBC")
+            return taken
+
+
 def _no_store(_: Settings, __: Findings) -> Leaf | None:
     return None
 
@@ -107,8 +122,12 @@ def _memory_store(standalone: Settings, _: Findings) -> Leaf | None:
 
 
 def _database_store(standalone: Settings, findings: Findings) -> Leaf | None:
+    return _database(standalone, standalone[_STORE].origin, findings)
+
+
+def _database(standalone: Settings, wanted_at: Origin, findings: Findings) -> Leaf | None:
     if _URL not in standalone:
-        findings.fault(standalone[_STORE].origin, f"found JDBC, but {PREFIX}{_URL} is not set")
+        findings.fault(wanted_at, f"found JDBC, but {PREFIX}{_URL} is not set")
         return None
     origin = standalone[_URL].origin
     match = _JDBC.fullmatch(_text(standalone, _URL))

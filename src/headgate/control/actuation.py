@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headgate.control import reports
 from headgate.control.intents import accepted, open_intent, refused
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import without_change
-from headgate.errors import HeadgateError, NotFoundError, PermanentError, TransientError
+from headgate.control.redeployment import Redeployment
+from headgate.errors import ConflictError, HeadgateError, NotFoundError, PermanentError, RefusedError, TransientError
 from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
@@ -26,6 +27,7 @@ class Actuator:
     realizer: ScalingRealizer
     outbox: Outbox
     events: EventHandler
+    redeployment: Redeployment = field(default_factory=Redeployment)
 
     async def rescale(
         self, ctx: JobContext, sample: JobSample, held: VersionedState, decision: Decision, *, late: timedelta
@@ -47,20 +49,40 @@ class Actuator:
         moved = difference(sample.topology, await self.collector.query_topology(ctx))
         if moved:
             return without_change(decision, Reason.TOPOLOGY_CHANGED, f"not done: {moved} since it was decided")
-        state = open_intent(held.state, decision, sample, ctx.options, late=late)
+        redeploy = self.redeployment.of(ctx, sample, held.state, decision)
+        if not decision.changes and redeploy is None:
+            held = await self._configure(ctx, held, decision)
+            return without_change(decision, Reason.CONFIGURATION_DEFERRED, "its configuration waits for its next start")
+        state = open_intent(held.state, decision, sample, ctx.options, late=late, redeploy=redeploy)
         held = await self.outbox.save(ctx.key, held, state)
-        await self._configure(ctx, decision)
+        if redeploy is None:
+            held = await self._configure(ctx, held, decision)
         held = await self.request(ctx, held, decision.at)
         return _as_answered(decision, held.state)
 
-    async def _configure(self, ctx: JobContext, decision: Decision) -> None:
-        """Change the configuration that goes with a rescale; where the engine cannot, that is told and no obstacle."""
+    async def _configure(self, ctx: JobContext, held: VersionedState, decision: Decision) -> VersionedState:
+        """Change the configuration that goes with a rescale; where the engine cannot, it waits for the next start."""
         if decision.config == ConfigChanges():
-            return
+            return held
         try:
+            await self._confirm(ctx)
             await self.realizer.realize_config_overrides(ctx, decision.config)
+        except RefusedError as error:
+            deferred = held.state.deferred.then(decision.config.overrides, decision.config.removals)
+            if deferred == held.state.deferred:
+                return held
+            event = reports.deferred(ctx.key, decision, str(error))
+            state = replace(held.state, deferred=deferred, outbox=(*held.state.outbox, event))
+            return await self.outbox.save(ctx.key, held, state)
         except HeadgateError as error:
             self.events.handle(reports.job_error(ctx.key, error, decision.at, ctx.options.scaling_event_interval))
+        return held
+
+    async def _confirm(self, ctx: JobContext) -> None:
+        """Raise unless the job is still this process's: asked right before each effect."""
+        if not await self.outbox.may_act(ctx.key):
+            message = f"job {ctx.key} is another process's by now: nothing was asked for"
+            raise ConflictError(message)
 
     async def request(self, ctx: JobContext, held: VersionedState, now: datetime) -> VersionedState:
         """
@@ -72,18 +94,19 @@ class Actuator:
         if intent is None:
             return held
         try:
-            sent = await self.realizer.realize_parallelism_overrides(ctx, intent.after)
-        except NotFoundError:
-            raise
+            await self._confirm(ctx)
+            sent = await self.realizer.realize_parallelism_overrides(replace(ctx, intent=intent), intent.after)
+        except NotFoundError as error:
+            if intent.redeploy is None or now < intent.deadline:
+                raise
+            # Nothing of it is left that could still come back: only people can start this job again.
+            return await self.outbox.save(ctx.key, held, refused(ctx.key, held.state, str(error), now, ctx.options))
         except PermanentError as error:
             return await self.outbox.save(ctx.key, held, refused(ctx.key, held.state, str(error), now, ctx.options))
         except TransientError as error:
             self.events.handle(reports.job_error(ctx.key, error, now, ctx.options.scaling_event_interval))
             return held
-        state = accepted(held.state, now, ctx.options)
-        if sent:
-            state = replace(state, outbox=(*state.outbox, reports.requested(ctx.key, intent, now)))
-        return await self.outbox.save(ctx.key, held, state)
+        return await self.outbox.save(ctx.key, held, accepted(ctx.key, held.state, now, ctx.options, sent=sent))
 
 
 def _as_answered(decision: Decision, state: JobState) -> Decision:

@@ -9,18 +9,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from headgate.algorithm.decide import decide, not_ready
+from headgate.algorithm.decide import not_ready
 from headgate.algorithm.permission import excluded_period
 from headgate.algorithm.resources import Rescale, RoomQuestion, room_question
 from headgate.control import reports
 from headgate.control.actuation import Actuator
+from headgate.control.deciding import Decider, PlainDecider
 from headgate.control.intents import rejection_of, settle
 from headgate.control.observation import Observation, candidate
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import in_flight, unevaluated, without_change
+from headgate.control.redeployment import may_begin, settle_redeploy, stand_in
+from headgate.control.selection import has_own_realizer
 from headgate.control.wishes import is_news
 from headgate.errors import NotFoundError
 from headgate.model.decision import Decision, Outcome
@@ -29,6 +32,7 @@ from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState, VersionedState
+from headgate.options.live import Live, in_force
 from headgate.options.service import Mode
 from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator, JobContext
 
@@ -47,12 +51,14 @@ ADVISORY = {Reason.ADVICE, Reason.EXCLUDED_PERIOD}
 class Cycle:
     """The control side of one tick; it holds its ports and nothing of any job."""
 
-    mode: Mode
+    mode: Live[Mode]
     evaluator: FleetEvaluator
     actuator: Actuator
     outbox: Outbox
     events: EventHandler
     decisions: DecisionSink
+    decider: Decider = field(default_factory=PlainDecider)
+    """Decides for one job; with plugins, or as here without."""
     stopwatch: Callable[[], float] = time.monotonic
     """Seconds on a clock that only goes on."""
     has_room: RoomCheck = lambda _: True
@@ -63,6 +69,8 @@ class Cycle:
     async def run(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
         """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
         began = self.stopwatch()
+        observations = {job: seen for job, seen in observations.items() if self.outbox.looks_after(job)}
+        observations = {**await self._between_jobs(observations, now), **observations}
         self.outbox.keep_only(observations.keys())
         held = dict(await self._open(observations))
         answers = await self._evaluate(_candidates(observations, held, now), now)
@@ -72,6 +80,24 @@ class Cycle:
         )
         await self._keep(decisions, now)
         return tuple(decisions)
+
+    async def _between_jobs(self, seen: Collection[JobKey], now: datetime) -> Mapping[JobKey, Observation]:
+        """Find the jobs that a redeploy has stopped and not started yet: no cluster lists them, only the store does."""
+        try:
+            open_jobs = await asyncio.to_thread(self.outbox.store.in_flight)
+            absent = [job for job in open_jobs if job not in seen and self.outbox.looks_after(job)]
+            opened = await self._open(absent)
+            return {job: unlisted for job, held in opened.items() if (unlisted := await self._unlisted(job, held))}
+        except Exception as error:  # noqa: BLE001 - the jobs that are listed are cared for, whatever failed here
+            self._tell("jobs between stop and start could not be found", str(error) or type(error).__name__, now)
+            return {}
+
+    async def _unlisted(self, job: JobKey, held: Held) -> Observation | None:
+        intent = held.state.intent if isinstance(held, VersionedState) else None
+        if intent is None or intent.redeploy is None or not await self.outbox.may_act(job):
+            return None
+        ctx = stand_in(job, intent, self.actuator.redeployment.options_of(job))
+        return Observation(ctx=ctx, problem=NotReady(reason=Reason.JOB_NOT_RUNNING, message="nothing of it runs now"))
 
     async def _open(self, jobs: Collection[JobKey]) -> Mapping[JobKey, Held]:
         opened = await asyncio.gather(*(self.outbox.open(job) for job in jobs), return_exceptions=True)
@@ -112,21 +138,41 @@ class Cycle:
         self, seen: Observation, held: VersionedState, answer: Answer, now: datetime, late: timedelta
     ) -> Decision:
         ctx, sample = seen.ctx, seen.sample
-        if sample is None:
-            return not_ready(ctx.key, seen.problem or unevaluated(seen), now)
-        held, obstacle = await self._settle(seen, sample, held, now)
-        if obstacle:
-            return not_ready(ctx.key, obstacle, now)
-        decision = decide(sample, answer, ctx.options, now, _of_this_job(held.state, seen))
+        held, obstacle = await self._follow(seen, held, now)
+        if sample is not None and obstacle is None:
+            held, obstacle = await self._settle(seen, sample, held, now)
+        obstacle = await self.decider.examine(ctx, answer, now) or obstacle
+        if sample is None or obstacle is not None:
+            return not_ready(ctx.key, obstacle or seen.problem or unevaluated(seen), now)
+        decision = await self.decider.decide(ctx, sample, answer, now, _of_this_job(held.state, seen))
         held = await self._remember(ctx, held, decision)
+        decision = self.actuator.redeployment.planned(ctx, sample, held.state, decision)
         if decision.outcome is not Outcome.RESCALE:
             return decision
         if refused := self._refused(sample, held, decision):
             return refused
-        if decision.reason in ADVISORY or not self._may_act(ctx) or not sample.settings.adaptive:
-            return self._advise(decision, seen, in_place=sample.settings.adaptive)
+        replaces = self.actuator.redeployment.applies(ctx) or has_own_realizer(ctx.options)
+        can_change = sample.settings.adaptive or replaces
+        if decision.reason in ADVISORY or not self._may_act(ctx) or not can_change:
+            return self._advise(decision, seen, can_change=can_change)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
+
+    async def _follow(
+        self, seen: Observation, held: VersionedState, now: datetime
+    ) -> tuple[VersionedState, NotReady | None]:
+        """Carry a redeploy one step further, whatever is seen of the job: it may be stopped at this moment."""
+        ctx, intent = seen.ctx, held.state.intent
+        if intent is None or intent.redeploy is None:
+            return held, None
+        sample = seen.sample if seen.problem is None else None
+        settlement = settle_redeploy(ctx, held.state, now, sample=sample)
+        held = await self.outbox.save(ctx.key, held, settlement.state)
+        if settlement.request:
+            allowed = self._may_act(ctx) and may_begin(intent, now)
+            options = replace(ctx.options, scaling_enabled=allowed, realizer=intent.redeploy.realizer)
+            held = await self.actuator.request(replace(ctx, options=options), held, now)
+        return held, in_flight(held.state.intent, now) if held.state.intent else None
 
     async def _settle(
         self, seen: Observation, sample: JobSample, held: VersionedState, now: datetime
@@ -166,10 +212,10 @@ class Cycle:
         return without_change(decision, Reason.NO_ROOM, f"the cluster has no room for it: {decision.message}")
 
     def _may_act(self, ctx: JobContext) -> bool:
-        return self.mode is Mode.ACT and ctx.options.enabled and ctx.options.scaling_enabled
+        return in_force(self.mode) is Mode.ACT and ctx.options.enabled and ctx.options.scaling_enabled
 
-    def _advise(self, decision: Decision, seen: Observation, *, in_place: bool) -> Decision:
-        limit = "" if in_place else "; advice only: the job's scheduler does not rescale in place"
+    def _advise(self, decision: Decision, seen: Observation, *, can_change: bool) -> Decision:
+        limit = "" if can_change else "; advice only: the job's scheduler does not rescale in place"
         reason = decision.reason if decision.reason in ADVISORY else Reason.ADVICE
         advice = replace(decision, reason=reason, message=decision.message + limit)
         self.events.handle(reports.scaling_report(advice, seen.ctx.options.scaling_event_interval))

@@ -17,6 +17,7 @@ from headgate.model.decision import Decision
 from headgate.model.events import Event
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import NotReady, ScalingMetric
+from headgate.model.redeploy import Redeploy
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
@@ -43,7 +44,13 @@ def time_to_reach(settings: EngineSettings, restart_time: timedelta) -> timedelt
 
 
 def open_intent(
-    state: JobState, decision: Decision, sample: JobSample, options: AutoscalerOptions, *, late: timedelta
+    state: JobState,
+    decision: Decision,
+    sample: JobSample,
+    options: AutoscalerOptions,
+    *,
+    late: timedelta,
+    redeploy: Redeploy | None = None,
 ) -> JobState:
     """
     Give the state in which the decision is about to be made real, its report waiting to be sent.
@@ -57,20 +64,37 @@ def open_intent(
         fingerprint=decision.fingerprint,
         before=sample.topology.parallelism,
         after=_wanted(decision),
-        deadline=decision.at + late + time_to_reach(sample.settings, options.restart_time),
+        deadline=decision.at
+        + late
+        + time_to_reach(sample.settings, options.restart_time)
+        + _time_to_redeploy(redeploy),
         metrics=metrics_at(decision),
+        redeploy=redeploy,
     )
     report = reports.scaling_report(decision, options.scaling_event_interval)
     return replace(state, intent=intent, outbox=(*state.outbox, report))
 
 
-def accepted(state: JobState, at: datetime, options: AutoscalerOptions) -> JobState:
-    """Give the state after the engine took the request: it is part of the job's history, and all delays begin anew."""
+def _time_to_redeploy(redeploy: Redeploy | None) -> timedelta:
+    launch = redeploy.launch if redeploy else None
+    return launch.savepoint_limit + launch.start_limit if launch else timedelta()
+
+
+def accepted(job: JobKey, state: JobState, at: datetime, options: AutoscalerOptions, *, sent: bool = False) -> JobState:
+    """
+    Give the state after the engine took the request: it is part of the job's history, and all delays begin anew.
+
+    It is told once, and again where something was `sent` again. Who sent it may have died before it could tell: then
+    nothing is sent now, and it is told all the same.
+    """
     if state.intent is None or state.intent.realized_at is not None:
         return state
     intent = replace(state.intent, realized_at=at)
-    if any(record.decision_id == intent.decision_id for record in state.history):
-        return replace(state, intent=intent)
+    known = any(record.decision_id == intent.decision_id for record in state.history)
+    told = (reports.requested(job, intent, at),) if sent or not known else ()
+    state = replace(state, intent=intent, outbox=(*state.outbox, *told))
+    if known:
+        return state
     record = ScalingRecord(
         decision_id=intent.decision_id,
         at=intent.decided_at,
@@ -78,7 +102,7 @@ def accepted(state: JobState, at: datetime, options: AutoscalerOptions) -> JobSt
         after=intent.after,
         metrics=intent.metrics,
     )
-    return replace(state, intent=intent, history=trimmed((*state.history, record), at, options), delayed={})
+    return replace(state, history=trimmed((*state.history, record), at, options), delayed={})
 
 
 def metrics_at(decision: Decision) -> Mapping[VertexId, Mapping[ScalingMetric, float]]:
@@ -99,7 +123,11 @@ def refused(job: JobKey, state: JobState, why: str, at: datetime, options: Autos
     if state.intent is None:
         return state
     event = reports.not_reached(job, state.intent, f"the engine refused: {why}", at, options.rejection_expiry)
-    return _reject(state, why, at, options, event)
+    if state.intent.redeploy:
+        # It was taken up, and came to nothing: the job never ran so.
+        made = tuple(record for record in state.history if record.decision_id != state.intent.decision_id)
+        state = replace(state, history=made)
+    return rejected(state, why, at, options, event)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +168,7 @@ def settle(
     if event := _end_of(intent, sample, now, may_act=may_act, seen=problem is None):
         return Settlement(state=replace(state, intent=None, outbox=(*state.outbox, event)))
     if problem is None and _runs_at(sample, intent.after):
-        return Settlement(state=_reached(sample, state, intent, now, options))
+        return Settlement(state=reached(sample, state, intent, now, options))
     if now < intent.deadline:
         return Settlement(state=state, in_flight=True, request=problem is None and intent.realized_at is None)
     why = problem.message if problem else f"runs at {reports.parallelism_text(sample.topology, intent.after)}"
@@ -161,8 +189,9 @@ def _runs_at(sample: JobSample, parallelism: Mapping[VertexId, int]) -> bool:
     return all(running.get(vertex) == wanted for vertex, wanted in parallelism.items())
 
 
-def _reached(sample: JobSample, state: JobState, intent: Intent, now: datetime, options: AutoscalerOptions) -> JobState:
-    state = accepted(state, now, options)
+def reached(sample: JobSample, state: JobState, intent: Intent, now: datetime, options: AutoscalerOptions) -> JobState:
+    """Give the state after the job was seen to run as the intent wants."""
+    state = accepted(sample.job, state, now, options)
     history = tuple(
         replace(record, reached_at=now) if record.decision_id == intent.decision_id else record
         for record in state.history
@@ -201,7 +230,7 @@ def _late(
     attempts = intent.attempts + 1
     if attempts >= MAX_ATTEMPTS or not repeat:
         event = reports.not_reached(sample.job, intent, why, now, options.rejection_expiry)
-        return Settlement(state=_reject(state, why, now, options, event))
+        return Settlement(state=rejected(state, why, now, options, event))
     deadline = now + time_to_reach(sample.settings, options.restart_time)
     # Not known to be accepted any more: it is asked for as soon as the job is there to be asked for.
     repeated = replace(intent, attempts=attempts, deadline=deadline, realized_at=None)
@@ -210,7 +239,8 @@ def _late(
     return Settlement(state=state, in_flight=True, request=True)
 
 
-def _reject(state: JobState, why: str, at: datetime, options: AutoscalerOptions, event: Event) -> JobState:
+def rejected(state: JobState, why: str, at: datetime, options: AutoscalerOptions, event: Event) -> JobState:
+    """Give the state without its intent, whose parallelism is remembered as one that cannot be had."""
     if state.intent is None:
         return state
     rejection = Rejection(after=state.intent.after, expires_at=at + options.rejection_expiry, why=why)

@@ -2,6 +2,7 @@
 Events that belong to a change of state leave from the saved state: at least once, under a stable key.
 
 They are saved in the same write as the state they tell of, handed out after it, and struck off with the next save.
+Where several processes share the store, all of it is done under the lease that the job was opened with.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from headgate.errors import HeadgateError
+from headgate.control.leases import Leases
+from headgate.errors import ConflictError, HeadgateError
 from headgate.model.events import Event
 from headgate.model.identity import JobKey
 from headgate.model.state import JobState, VersionedState
-from headgate.ports import EventHandler, StateStore
+from headgate.ports import EventHandler, Lease, StateStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,33 +25,72 @@ class Outbox:
 
     store: StateStore
     events: EventHandler
+    leases: Leases | None = None
+    """None: no other process uses the store."""
     _known: dict[JobKey, VersionedState] = field(default_factory=dict, init=False)
     """As last read or written: a save that finds another version tells that somebody else has written since."""
+    _under: dict[JobKey, Lease] = field(default_factory=dict, init=False)
+    """
+    The lease with which each job was opened. A save or an effect that was decided on under it needs this one: under a
+    later one somebody else may have been there in between.
+    """
+
+    def looks_after(self, job: JobKey) -> bool:
+        """Tell whether the job is this process's now; of others' jobs nothing need be asked."""
+        return self.leases is None or self.leases.lease_of(job) is not None
 
     async def open(self, job: JobKey) -> VersionedState:
         """Give the job's state, loaded when it is not known, and hand out what was left undelivered."""
+        self._begin(job)
         held = self._known.get(job)
         # Whatever is about to be asked of the engine may have been settled by another process.
         if held is None or held.state.intent is not None:
             held = self._known[job] = await asyncio.to_thread(self.store.load, job)
-        return await self._deliver(job, held) if held.state.outbox else held
+        return await self._deliver(job, held) if held.state.outbox and self._is_ours(job) else held
 
     def keep_only(self, jobs: Collection[JobKey]) -> None:
         """Let go of what is known of other jobs; the store keeps it."""
         for job in self._known.keys() - jobs:
             del self._known[job]
+        for job in self._under.keys() - jobs:
+            del self._under[job]
 
     async def save(self, job: JobKey, held: VersionedState, state: JobState) -> VersionedState:
         """
         Save the state if it differs from the held one, then hand out its events.
 
         Raises:
-            ConflictError: somebody else saved the job meanwhile.
+            ConflictError: somebody else saved the job meanwhile, or looks after it now.
             UnreachableError: the store did not answer.
         """
         if state == held.state:
             return held
         return await self._deliver(job, await self._write(job, held, state))
+
+    async def may_act(self, job: JobKey) -> bool:
+        """
+        Tell whether the job is still this process's: to be asked right before each effect on it.
+
+        Raises:
+            UnreachableError: the store did not answer, so nobody knows, and nothing may be done.
+        """
+        if self.leases is None:
+            return True
+        lease = self._under.get(job)
+        return lease is not None and await asyncio.to_thread(self.store.holds, lease)
+
+    def _begin(self, job: JobKey) -> None:
+        """Take the job's present lease for all that follows; under another one than before nothing is known of it."""
+        if self.leases is None:
+            return
+        before, lease = self._under.pop(job, None), self.leases.lease_of(job)
+        if lease:
+            self._under[job] = lease
+        if lease is None or before is None or before.token != lease.token:
+            self._known.pop(job, None)
+
+    def _is_ours(self, job: JobKey) -> bool:
+        return self.leases is None or job in self._under
 
     async def _deliver(self, job: JobKey, held: VersionedState) -> VersionedState:
         left = tuple(event for event in held.state.outbox if not self._delivered(event))
@@ -66,6 +107,10 @@ class Outbox:
 
     async def _write(self, job: JobKey, held: VersionedState, state: JobState) -> VersionedState:
         self._known.pop(job, None)
-        version = await asyncio.to_thread(self.store.save, job, state, held.version)
+        if not self._is_ours(job):
+            message = f"the state of job {job} was not saved: another process looks after the job"
+            raise ConflictError(message)
+        lease = self._under.get(job)
+        version = await asyncio.to_thread(self.store.save, job, state, held.version, lease=lease)
         saved = self._known[job] = VersionedState(state=state, version=version)
         return saved

@@ -7,11 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headgate.algorithm.report import entries
+from headgate.errors import PluginError
 from headgate.model.decision import Decision, Notice
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.state import Intent
 from headgate.model.topology import Topology
+from headgate.plugins.reports import plugin_failed
 
 DEFAULT_INTERVAL = timedelta(minutes=30)
 """Within which equal events of the fleet as a whole are one."""
@@ -44,6 +46,21 @@ def requested(job: JobKey, intent: Intent, now: datetime) -> Event:
     return _of_intent(job, intent, now, EventReason.SCALING, message, step=f"asked:{intent.attempts}")
 
 
+def deferred(job: JobKey, decision: Decision, why: str) -> Event:
+    """Say that a change of the configuration waits."""
+    changed = [f"{key}={value}" for key, value in sorted(decision.config.overrides.items())]
+    changed += [f"without {key}" for key in sorted(decision.config.removals)]
+    return Event(
+        at=decision.at,
+        type=EventType.NORMAL,
+        reason=EventReason.CONFIGURATION_DEFERRED,
+        message=f"waits for the next start of the job: {', '.join(changed)}; {why}",
+        key=f"{job}:{decision.id}:deferred",
+        subject=job,
+        fields={"decision": decision.id},
+    )
+
+
 def noticed(notice: Notice, decision: Decision, interval: timedelta) -> Event:
     """Make an event of what a decision noticed on its way."""
     return Event(
@@ -74,6 +91,12 @@ def late(job: JobKey, intent: Intent, why: str, now: datetime, deadline: datetim
     return _of_intent(job, intent, now, EventReason.RESCALE_NOT_REACHED, message, step=f"late:{intent.attempts}")
 
 
+def slow(job: JobKey, intent: Intent, now: datetime) -> Event:
+    """Say that a redeploy takes longer than it may, and is waited for all the same."""
+    message = f"the redeploy is not over after {_since(intent, now)}; it is waited for, as nobody can take it back"
+    return _of_intent(job, intent, now, EventReason.RESCALE_NOT_REACHED, message, step="slow")
+
+
 def not_reached(job: JobKey, intent: Intent, why: str, now: datetime, expiry: timedelta) -> Event:
     """Say that the target was given up, and for how long it is not tried again."""
     message = (
@@ -98,8 +121,23 @@ def withdrawn(job: JobKey, intent: Intent, now: datetime) -> Event:
     return _recovered(job, intent, now, "the engine had not confirmed it, and nothing may be changed any more")
 
 
+def unrecoverable(job: JobKey, evidence: str, now: datetime, interval: timedelta) -> Event:
+    """Say that a job will not recover by itself, by whose evidence; while that is so it is one event."""
+    return Event(
+        at=now,
+        type=EventType.WARNING,
+        reason=EventReason.JOB_UNRECOVERABLE,
+        message=f"{evidence}; nothing is scaled while that is so",
+        key=f"{job}:unrecoverable",
+        subject=job,
+        merge_interval=interval,
+    )
+
+
 def job_error(job: JobKey, error: BaseException, now: datetime, interval: timedelta) -> Event:
     """Say that one job's cycle failed; the same failure is one event within the interval."""
+    if isinstance(error, PluginError):
+        return plugin_failed(job, error, now, interval)
     text = str(error) or type(error).__name__
     return Event(
         at=now,

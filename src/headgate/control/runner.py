@@ -14,9 +14,11 @@ from enum import StrEnum
 
 from headgate.control import reports
 from headgate.control.cycle import Cycle
+from headgate.control.leases import Leases
 from headgate.control.observation import Observation, Observer
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
+from headgate.options.live import Live, in_force
 from headgate.ports import EventHandler
 
 Clock = Callable[[], datetime]
@@ -31,6 +33,7 @@ class Work(StrEnum):
     COLLECT = "collecting"
     DECIDE = "deciding"
     UPKEEP = "keeping the log in order"
+    LEASES = "renewing leases"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,10 @@ class TickRun:
 TickListener = Callable[[TickRun], None]
 
 
+async def nothing(_: datetime) -> None:
+    """Stand for what is not asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
     """The running service."""
@@ -57,9 +64,13 @@ class Runner:
     """One a cluster."""
     cycle: Cycle
     events: EventHandler
-    collect_interval: timedelta
-    decide_interval: timedelta
+    collect_interval: Live[timedelta]
+    decide_interval: Live[timedelta]
     clock: Clock = lambda: datetime.now(UTC)
+    leases: Leases | None = None
+    """Which jobs are this process's; None: all."""
+    before_decisions: Tick = nothing
+    """Awaited before each cycle, in the same tick: what it changes holds for that cycle."""
     on_decisions: Listener = lambda _: None
     """Told of every cycle's decisions."""
     on_tick: TickListener = lambda _: None
@@ -74,6 +85,8 @@ class Runner:
             for observer in self.observers:
                 tasks.create_task(self._every(self.collect_interval, Work.COLLECT, observer.observe, stop))
             tasks.create_task(self._every(self.decide_interval, Work.DECIDE, self._decide, stop))
+            if self.leases:
+                tasks.create_task(self._every(self.leases.interval, Work.LEASES, self.leases.on_tick, stop))
             tasks.create_task(self._every(self.upkeep_interval, Work.UPKEEP, self._keep_house, stop))
 
     @property
@@ -85,16 +98,23 @@ class Runner:
         """Take one sample of each job of each cluster."""
         await asyncio.gather(*(observer.observe(at) for observer in self.observers))
 
+    async def decide(self, at: datetime) -> tuple[Decision, ...]:
+        """Decide for each job that is this process's, and act."""
+        await self.before_decisions(at)
+        if self.leases:
+            await self.leases.before_cycle(at)
+        return await self.cycle.run(self.latest, at)
+
     async def _decide(self, at: datetime) -> None:
-        self.on_decisions(await self.cycle.run(self.latest, at))
+        self.on_decisions(await self.decide(at))
 
     async def _keep_house(self, at: datetime) -> None:
         await asyncio.to_thread(self.upkeep, at)
 
-    async def _every(self, interval: timedelta, work: Work, tick: Tick, stop: asyncio.Event) -> None:
+    async def _every(self, cadence: Live[timedelta], work: Work, tick: Tick, stop: asyncio.Event) -> None:
         due = None
         while not stop.is_set():
-            at = self.clock()
+            at, interval = self.clock(), in_force(cadence)
             done = await self._attempt(work, tick, at, interval)
             late = timedelta() if due is None else max(at - due, timedelta())
             self.on_tick(TickRun(work=work, at=at, late=late, took=self.clock() - at, failed=not done))

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import structlog
 
+from headgate.events.delivery import PendingError
 from headgate.model.events import Event
 from headgate.ports import EventHandler
 
@@ -23,6 +24,8 @@ class BestEffortEventHandler:
         """Deliver the event, or log that it could not be."""
         try:
             self._handler.handle(event)
+        except PendingError:
+            return  # taken; whoever delivers it logs a failure
         except Exception as error:  # noqa: BLE001 - a handler may be anybody's code, and a disk may be full
             with suppress(OSError):
                 _log.warning("EventNotDelivered", key=event.key, reason=event.reason.value, message=str(error))

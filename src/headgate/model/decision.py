@@ -43,6 +43,21 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenSignal:
+    """An external metric as it stood when a decision was made."""
+
+    value: float | None = None
+    """The last that is known, however old; None when none is."""
+    age_s: float | None = None
+    """How long ago it was true."""
+    missing: str = ""
+    """Why it counts as missing; empty when it does not."""
+    unit: str = ""
+    use: str = ""
+    """What it does; empty when it does nothing by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigChanges:
     """A change of the job's configuration: values to set and keys to take away."""
 
@@ -122,6 +137,8 @@ class Decision:
     """Changes of the job's configuration that go with a rescale; empty when there are none."""
     notices: tuple[Notice, ...] = ()
     """Those of the proposals included."""
+    signals: Mapping[str, SeenSignal] = field(default_factory=dict)
+    """The declared external metrics of the job by name."""
     acts: bool = False
     """False in advice mode: the outcome is what would be done."""
 

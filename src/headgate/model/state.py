@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from headgate.model.events import Event
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric
+from headgate.model.redeploy import Launch, Overlay, Redeploy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,8 @@ class Intent:
     """How often the deadline has passed and the request was repeated."""
     metrics: Mapping[VertexId, Mapping[ScalingMetric, float]] = field(default_factory=dict)
     """Evaluated metrics of the vertices that change, for the history."""
+    redeploy: Redeploy | None = None
+    """What to start instead, for an engine that cannot change a running job; None: it changes in place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +96,14 @@ class JobState:
     """Vertices that want to shrink and wait for their `scale-down.interval`."""
     outbox: tuple[Event, ...] = ()
     """Events saved with the state and not yet delivered: they leave at least once."""
+    launch: Launch | None = None
+    """What the job was submitted with, by Headgate itself."""
+    overlay: Overlay = field(default_factory=Overlay)
+    """Configuration that the job was given over its launch spec; every later start is given it too."""
+    deferred: Overlay = field(default_factory=Overlay)
+    """Changes of the configuration that wait for the next start."""
+    job_wide: int | None = None
+    """The parallelism of the whole job with which Headgate started it last."""
 
 
 UNSEEN = JobState()

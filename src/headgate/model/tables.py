@@ -75,4 +75,14 @@ DECISIONS = _schema(
 )
 """One row a (job, decision tick), whatever the outcome."""
 
-TABLES = {"samples": SAMPLES, "jobs": JOBS, "vertices": VERTICES, "decisions": DECISIONS}
+SIGNALS = _schema(
+    _column("job", pa.string(), "cluster/job-name"),
+    _column("name", pa.string(), "name that it was declared under"),
+    _column("vertex", pa.string(), "vertex id, null for the whole job"),
+    _column("at_ms", pa.int64(), "tick of the collector, epoch milliseconds"),
+    _column("measured_ms", pa.int64(), "when it was true, epoch milliseconds of its own system's clock"),
+    _column("value", pa.float64(), "as it was read; nothing is summed over it"),
+)
+"""One row a (job, external metric, tick)."""
+
+TABLES = {"samples": SAMPLES, "jobs": JOBS, "vertices": VERTICES, "decisions": DECISIONS, "signals": SIGNALS}

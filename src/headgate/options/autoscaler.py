@@ -7,7 +7,7 @@ Same option, same meaning, same default. Headgate's own options say so.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
@@ -16,6 +16,7 @@ from annotated_types import Gt, Interval
 
 from headgate.options.declaration import Options, option
 from headgate.options.deviations import Deviation, Parity
+from headgate.options.signals import SignalOptions
 from headgate.options.units import LARGEST, Count, Duration, Factor, MemorySize, PositiveDuration
 
 
@@ -149,7 +150,10 @@ class AutoscalerOptions(Options):
     """Least coefficient that is believed."""
 
     alignment_mode: str | None = option("scaling.parallelism-alignment.mode", None)
-    """Alignment to key groups or partitions: `BALANCED` (when unset or unknown), `EVENLY_SPREAD` or `OFF`."""
+    """
+    Alignment to key groups or partitions: `BALANCED` (when unset or unknown), `EVENLY_SPREAD`, `OFF`, a registered mode
+    or an instance of one.
+    """
 
     legacy_adjust_mode: LegacyAdjustMode | None = option("scaling.key-group.partitions.adjust.mode", None)
     """The reference's older alignment; holds where it is set and `scaling.parallelism-alignment.mode` is not."""
@@ -211,10 +215,28 @@ class AutoscalerOptions(Options):
     """Time within which equal events count as one."""
 
     custom_evaluators: tuple[str, ...] = option("metrics.custom-evaluators", ())
-    """Custom evaluators by name, defined under `metrics.custom-evaluator.<name>`; Headgate cannot load any yet."""
+    """
+    Evaluator plugins, in the order in which they are asked: registered ones, or instances of
+    `metrics.custom-evaluator.<name>`. They replace metrics of the built-in evaluator.
+    """
 
     custom_executors: tuple[str, ...] = option("scaling.custom-executors", ())
-    """Custom executors by name, defined under `scaling.custom-executor.<name>`; Headgate cannot load any yet."""
+    """
+    Decision plugins, in the order in which they are asked: registered ones, or instances of
+    `scaling.custom-executor.<name>`. They change or forbid a rescale.
+    """
+
+    collector: str | None = option("metrics.collector.class", None)
+    """Headgate's own: a registered metric collector, or an instance of one; unset: that of the job's cluster."""
+
+    evaluator: str | None = option("metric.evaluator.class", None)
+    """Headgate's own: a registered metric evaluator, or an instance of one; unset: `ds2`, that of the fleet."""
+
+    realizer: str | None = option("scaling.realizer.class", None)
+    """Headgate's own: a registered scaling realizer, or an instance of one; unset: that of the job's cluster."""
+
+    rollback_checkers: tuple[str, ...] = option("rollback.checkers", ())
+    """Headgate's own: checkers that tell whether the job is beyond recovery; while one says so it is not scaled."""
 
     parity: Parity = option("parity", Parity.CURRENT, apart="headgate.parity")
     """Headgate's own: `1.16.0` switches every deliberate deviation off."""
@@ -224,6 +246,12 @@ class AutoscalerOptions(Options):
 
     scaling_signal: ScalingSignal = option("scaling.signal", ScalingSignal.DATA_RATE)
     """Headgate's own: what the need of a vertex follows from, `DATA_RATE` or `BUSY_TIME` alone."""
+
+    signals: tuple[str, ...] = option("signals", ())
+    """Headgate's own: declared signals that the job uses, beside those that are for it by their `match`."""
+
+    signals_in_force: tuple[SignalOptions, ...] = field(default=())
+    """The declarations of the signals of this job; no option, `config.for_job` fills it in."""
 
     rescale_horizon: Duration = option("rescale.horizon", timedelta(hours=1))
     """Headgate's own: time within which shrinking must save more than a restart, as measured, costs."""

@@ -133,6 +133,7 @@ def _read(options: Any) -> tuple[Declaration, ...]:
             **field.metadata,
         )
         for field in dataclasses.fields(options)
+        if field.metadata
     )
 
 

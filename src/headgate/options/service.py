@@ -14,7 +14,13 @@ from annotated_types import Ge
 
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
+from headgate.options.events import EventOptions
+from headgate.options.launch import LaunchOptions
+from headgate.options.lease import LeaseOptions
+from headgate.options.plugins import PluginOptions
+from headgate.options.signals import SignalOptions, SignalSourceOptions, faults_of
 from headgate.options.units import PositiveDuration
+from headgate.options.yarn import YarnOptions
 
 _TIMEOUT = "flink.rest-client.timeout"
 _EVALUATOR = "metrics.custom-evaluator.<name>"
@@ -79,6 +85,9 @@ class ClusterOptions(Options):
     max_calls_in_flight: Annotated[int, Ge(1)] = option("max-calls-in-flight", 16)
     """Requests to this cluster that may be open at once."""
 
+    dynamic_configuration: bool = option("dynamic-configuration", default=False)
+    """Experimental: ask whether a running job's configuration can be changed (FLIP-530). No Flink up to 2.3 can."""
+
     def __post_init__(self) -> None:
         """Refuse what could never reach a cluster."""
         if not self.name or "/" in self.name:
@@ -104,6 +113,9 @@ class JobOptions(Options):
         "autoscaler", default_factory=AutoscalerOptions, aliases=(PREFIX[:-1], LEGACY_PREFIX[:-1])
     )
     """The whole options of these jobs, defaults and general options included."""
+
+    launch: LaunchOptions = option("launch", default_factory=LaunchOptions)
+    """What the job is started from: needed where a rescale is a redeploy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +188,9 @@ class ServiceOptions(Options):
     clusters: tuple[ClusterOptions, ...] = option("clusters", secret=True)
     """The clusters to look after."""
 
+    yarn: tuple[YarnOptions, ...] = option("yarn", (), secret=True)
+    """YARN clusters, all of whose Flink applications are looked after."""
+
     mode: Mode = option("mode", Mode.ADVISE)
     """`advise` only says what it would do; `act` does it."""
 
@@ -197,11 +212,17 @@ class ServiceOptions(Options):
     state_store: str = option("state-store", "sqlite:///headgate.db", secret=True)
     """`memory`, or a database URL; the URL may hold a secret."""
 
+    lease: LeaseOptions = option("lease", default_factory=LeaseOptions)
+    """The division of jobs among Headgates that share the state store."""
+
     log: LogOptions = option("log", default_factory=LogOptions)
     """The samples log."""
 
     metrics: MetricsOptions = option("metrics", default_factory=MetricsOptions)
     """Headgate's own metrics."""
+
+    events: EventOptions = option("events", default_factory=EventOptions)
+    """Who is told what happens."""
 
     autoscaler: AutoscalerOptions = option(
         PREFIX[:-1], default_factory=AutoscalerOptions, aliases=(LEGACY_PREFIX[:-1],)
@@ -216,24 +237,36 @@ class ServiceOptions(Options):
     custom_evaluators: Mapping[str, str] = option(
         f"{PREFIX}{_EVALUATOR}", default_factory=dict, aliases=(f"{LEGACY_PREFIX}{_EVALUATOR}",), secret=True
     )
-    """Custom evaluators: the class of each, and its parameters. Headgate cannot load any yet."""
+    """Instances of evaluator plugins: `class`, the name of a registered one, and its parameters."""
 
     custom_executors: Mapping[str, str] = option(
         f"{PREFIX}{_EXECUTOR}", default_factory=dict, aliases=(f"{LEGACY_PREFIX}{_EXECUTOR}",), secret=True
     )
-    """Custom executors: the class of each, and its parameters. Headgate cannot load any yet."""
+    """Instances of decision plugins: `class`, the name of a registered one, and its parameters."""
 
     custom_alignments: Mapping[str, str] = option(
         f"{PREFIX}{_ALIGNMENT}", default_factory=dict, aliases=(f"{LEGACY_PREFIX}{_ALIGNMENT}",), secret=True
     )
-    """Alignment modes of one's own: the class of each, and its parameters. Headgate cannot load any yet."""
+    """Instances of alignment modes: `class`, the name of a registered one, and its parameters."""
+
+    plugin_instances: Mapping[str, str] = option("headgate.plugins.<name>", default_factory=dict, secret=True)
+    """Instances of plugins of any kind: `class`, the name of a registered one, and its parameters."""
+
+    plugins: PluginOptions = option("plugins", default_factory=PluginOptions)
+    """How long plugins may take."""
+
+    signal_sources: tuple[SignalSourceOptions, ...] = option("signal-sources", (), secret=True)
+    """Where external metrics are read."""
+
+    signals: tuple[SignalOptions, ...] = option("signals", ())
+    """External metrics by name."""
 
     jobs: tuple[JobOptions, ...] = option("jobs", ())
     """Options of some jobs, over the general ones."""
 
     def __post_init__(self) -> None:
         """Hold the clusters' names apart."""
-        names = [cluster.name for cluster in self.clusters]
+        names = [cluster.name for cluster in self.clusters] + [cluster.name for cluster in self.yarn]
         if not names:
             message = "at least one entry in clusters is needed. Hint: `clusters: [{name: local, url: http://127.0.0.1:8081}]`"
             raise ValueError(message)
@@ -241,3 +274,11 @@ class ServiceOptions(Options):
         if twice:
             message = f"the name {', '.join(twice)} stands twice in clusters"
             raise ValueError(message)
+        prefixes = tuple(f"{cluster.name}:" for cluster in self.yarn)
+        taken = sorted(name for name in names if name.startswith(prefixes))
+        if taken:
+            message = f"the name {', '.join(taken)} is that of an application on YARN"
+            raise ValueError(message)
+        named = {name for each in (self.autoscaler, *(job.autoscaler for job in self.jobs)) for name in each.signals}
+        if faults := tuple(faults_of(self.signal_sources, self.signals, named)):
+            raise ValueError("\n".join(faults))

@@ -24,6 +24,7 @@ from headgate.algorithm.readiness import Pace, readiness
 from headgate.algorithm.readout import Readout, VertexRows
 from headgate.algorithm.rules import rules_of
 from headgate.algorithm.screening import Asked, Spans, coverages, least_samples, passing, spans
+from headgate.algorithm.signals import added_rates
 from headgate.algorithm.stats import Bools, Floats, Ints
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
@@ -137,7 +138,7 @@ class Question:
         """Answer for every job of the fleet, which was laid out from the same candidates."""
         layout, asked = fleet.layout, self._asked()
         found = spans(layout, windows.columns, windows.owner)
-        batch = layout.batch(windows.columns, windows.owner, self._growths(fleet))
+        batch = layout.batch(windows.columns, windows.owner, self._growths(fleet), self._added(fleet))
         readout, ready = Readout(batch=batch, evaluation=self.formula(batch)), passing(layout, found, asked)
         complete = ready & readout.complete(len(layout.shapes))
         return Answers(
@@ -176,6 +177,14 @@ class Question:
             fleet.row_of[str(one.sample.job), vertex]: growth
             for one in self.candidates
             for vertex, growth in one.growths.items()
+        }
+
+    def _added(self, fleet: Fleet) -> Mapping[int, float]:
+        return {
+            fleet.row_of[str(one.sample.job), vertex]: rate
+            for one in self.candidates
+            if one.options.signals_in_force
+            for vertex, rate in added_rates(one.sample, one.options, self.now).items()
         }
 
 

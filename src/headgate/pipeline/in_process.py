@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import compress
 from threading import Lock
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from headgate.algorithm.columns import Columns, stacked
+from headgate.algorithm.columns import Column, Columns, stacked
 from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.job_wide import reduce_jobs
 from headgate.algorithm.reduce import reduce_columns
@@ -20,12 +20,14 @@ from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample
 from headgate.model.windows import AVERAGED, STATISTICS
+from headgate.options.live import Live, in_force
 from headgate.pipeline.arrow import columns
-from headgate.pipeline.evaluation import Formula, Question, Windows
+from headgate.pipeline.evaluation import Answer, Formula, Question, Windows
 from headgate.pipeline.roster import Fleet, Roster
 from headgate.ports import Candidate
 from headgate.samplelog.layout import epoch_ms
 from headgate.samplelog.rows import job_table, sample_table
+from headgate.samplelog.windows import samples_of
 
 Key = TypeVar("Key", str, tuple[str, str])
 
@@ -79,7 +81,9 @@ class InProcessEvaluator:
     and `evaluate` may run at the same time in several threads.
     """
 
-    def __init__(self, *, collect_interval: timedelta, keep: timedelta, formula: Formula = evaluate) -> None:
+    def __init__(
+        self, *, collect_interval: Live[timedelta], keep: Live[timedelta], formula: Formula = evaluate
+    ) -> None:
         """
         Begin without samples.
 
@@ -99,7 +103,7 @@ class InProcessEvaluator:
         """Keep the samples of one tick of one cluster, and drop those that have become too old."""
         if not samples:
             return
-        since, cluster = samples[0].at - self._keep, samples[0].job.cluster
+        since, cluster = samples[0].at - in_force(self._keep), samples[0].job.cluster
         with self._lock:
             vertices, jobs = self._kept
             # New values each time: an evaluation that is under way keeps those that it began with.
@@ -113,10 +117,45 @@ class InProcessEvaluator:
     ) -> Mapping[JobKey, EvaluatedMetrics | NotReady]:
         """Answer every candidate over its own window."""
         question = Question(
-            candidates=candidates, now=now, collect_interval=self._collect_interval, formula=self._formula
+            candidates=candidates, now=now, collect_interval=in_force(self._collect_interval), formula=self._formula
         )
         fleet = self._roster.fleet(candidates)
         return question.answers(fleet, _reduced(*self._kept, fleet, question))
+
+    def samples(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, tuple[JobSample, ...]]:
+        """
+        Give the samples of each job over `[window_from, now]`, oldest first.
+
+        They have the measures that formulas read, and no external metrics but the latest sample's.
+        """
+        until, (vertices, jobs) = epoch_ms(now), self._kept
+        names = {str(one.sample.job): one for one in candidates}
+        measured, wide = _rows(vertices, names, until), _rows(jobs, names, until)
+        return {one.sample.job: samples_of(one, measured[name], wide[name]) for name, one in names.items()}
+
+
+def evaluated_over(samples: Sequence[JobSample], question: Question) -> Mapping[JobKey, Answer]:
+    """Answer a question from these samples alone."""
+    fleet = Roster().fleet(question.candidates)
+    return question.answers(fleet, _reduced(_vertices(samples), _jobs(samples), fleet, question))
+
+
+def _rows(kept: Kept[Key], jobs: Collection[str], until: int) -> Mapping[str, list[dict[str, Any]]]:
+    """Give what is kept of these jobs as rows of the log, by job."""
+    names = list(kept.columns.columns)
+    columns = [_numbers(each) for each in kept.columns.columns.values()]
+    found: dict[str, list[dict[str, Any]]] = {job: [] for job in jobs}
+    for owner, *values in zip(kept.owners, *columns, strict=True):
+        job, vertex = (owner, None) if isinstance(owner, str) else owner
+        row = {"vertex": vertex, **dict(zip(names, values, strict=True))}
+        if job in found and row["at_ms"] <= until:
+            found[job].append(row)
+    return found
+
+
+def _numbers(column: Column) -> list[int | None]:
+    pairs = zip(column.values.tolist(), column.valid.tolist(), strict=True)
+    return [value if valid else None for value, valid in pairs]
 
 
 def _reduced(vertices: Kept[tuple[str, str]], jobs: Kept[str], fleet: Fleet, question: Question) -> Windows:

@@ -23,6 +23,7 @@ from headgate.model.samples import JobSample, VertexSample
 from headgate.model.tables import TABLES
 from headgate.model.topology import Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.live import Live, in_force
 from headgate.pipeline.arrow import JOB_WINDOWS, WINDOWS
 from headgate.pipeline.evaluation import Question, Windows
 from headgate.pipeline.roster import Roster
@@ -37,7 +38,7 @@ from headgate.samplelog.rows import job_table, sample_table
 class SparkEvaluator:
     """A `ports.FleetEvaluator` over the samples log. One evaluation at a time."""
 
-    def __init__(self, session: SparkSession, log: Path, *, collect_interval: timedelta) -> None:
+    def __init__(self, session: SparkSession, log: Path, *, collect_interval: Live[timedelta]) -> None:
         """
         Evaluate over a log.
 
@@ -63,7 +64,7 @@ class SparkEvaluator:
         """
         if not candidates:
             return {}
-        question = Question(candidates=candidates, now=now, collect_interval=self._collect_interval)
+        question = Question(candidates=candidates, now=now, collect_interval=in_force(self._collect_interval))
         bounds, fleet = Bounds.of(candidates, now), self._roster.fleet(candidates)
         vertices = self._reduced("samples", question, bounds)
         jobs = self._reduced("jobs", question, bounds)

@@ -5,7 +5,7 @@ Values go in, values come out. Errors are those of `headgate.errors`: transient 
 permanent ones are reported and the job is left alone. Whatever an implementation raises otherwise is a bug in it.
 """
 
-from headgate.ports.collecting import MetricCollector, SampleSink, SignalSource
+from headgate.ports.collecting import MetricCollector, Missing, SampleSink, SignalSource
 from headgate.ports.deciding import (
     AlignmentMode,
     AlignmentQuestion,
@@ -45,6 +45,7 @@ __all__ = [
     "Lease",
     "MetricCollector",
     "MetricEvaluator",
+    "Missing",
     "SampleSink",
     "ScalingRealizer",
     "SignalSource",

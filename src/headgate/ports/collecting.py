@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -66,12 +67,23 @@ class SampleSink(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """An external metric that cannot be had now."""
+
+    why: str
+    """One sentence without secrets."""
+
+
 class SignalSource(Protocol):
     """Reads external metrics from one system: Prometheus, an HTTP service, a database, Kafka."""
 
-    async def query(self, ctx: JobContext, signals: Sequence[str], /) -> Mapping[str, Signal]:
+    async def query(self, ctx: JobContext, signals: Sequence[str], /) -> Mapping[str, Signal | Missing]:
         """
         Read these declared signals for a job, as many as possible in one call.
+
+        One that cannot be had is a `Missing`, or absent. Calls for many jobs come at the same time, and one may be
+        cancelled; what was asked for then still counts for the next call.
 
         Raises:
             TransientError: the system gave no usable answer.

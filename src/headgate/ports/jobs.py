@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from headgate.model.identity import JobKey
+from headgate.model.identity import JobKey, VertexId
 from headgate.model.samples import JobStatus
+from headgate.model.state import Intent
 from headgate.options.autoscaler import AutoscalerOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobContext:
-    """One job as its cluster lists it, with the options that hold for it."""
+    """
+    One job as its cluster lists it, with the options that hold for it: what every port is told of a job.
+
+    A public value: a job list of your own makes it, `key` to `options` are all it takes, and every other port gets it
+    as it was made. It holds no connection and no clock, and may be pickled.
+    """
 
     key: JobKey
+    """Cluster and name: what history, state and events are kept under, also when the job is submitted anew."""
     job_id: str
+    """The engine's id of this submission; another one under the same key is another run of the same job."""
     status: JobStatus
     options: AutoscalerOptions
+    """Whole: defaults, general options, and what is set for this job."""
     faults: tuple[str, ...] = ()
     """What is wrong with the job's own configuration, and what of it is ignored."""
+    vertices: Mapping[VertexId, str] = field(default_factory=dict)
+    """Names of its vertices in topological order; filled in where a signal source is asked."""
+    intent: Intent | None = None
+    """The change under way, as it was saved; set only where a realizer is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

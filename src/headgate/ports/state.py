@@ -16,14 +16,25 @@ class Lease:
 
     shard: int
     holder: str
-    """Who has it: one process of one host."""
+    """Who has it: one process of one host, the host's name first, then a slash."""
     token: int
     """Grows with every change of hands: what is saved under an older one is refused."""
     expires_at: datetime
+    """By the store's clock, not this machine's."""
+
+    @property
+    def host(self) -> str:
+        """The name of the holder's host."""
+        return self.holder.partition("/")[0]
 
 
 class StateStore(Protocol):
-    """Keeps what must be remembered of each job, and which process looks after which shard."""
+    """
+    Keeps what must be remembered of each job, and which process looks after which shard.
+
+    Leases expire by the store's own clock, the only one that all processes share; a method that takes `now` goes by
+    that instant instead, for tests.
+    """
 
     def load(self, job: JobKey, /) -> VersionedState:
         """Give the job's state; an unknown job has the default state with version 0."""
@@ -49,17 +60,24 @@ class StateStore(Protocol):
         """Give the rescales made since then, oldest first."""
 
     def in_flight(self) -> tuple[JobKey, ...]:
-        """Give the jobs that have an open intent."""
+        """Give the jobs that have an open intent, sorted."""
 
-    def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime) -> Lease | None:
+    def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         """
         Take or renew the lease of a shard; None while somebody else holds it.
 
-        A renewal keeps its token; whoever takes an expired or released lease gets a larger one than any before.
+        A renewal keeps its token; whoever takes an expired or released lease gets a larger one than any before, also
+        the one who held it last.
         """
+
+    def renew(self, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        """Renew all that a holder has, at once, and give them by shard; expired leases stay so."""
 
     def release(self, lease: Lease, /) -> None:
         """Give a lease back; one that somebody else has taken since is left alone."""
 
-    def holds(self, lease: Lease, /, *, now: datetime) -> bool:
-        """Tell whether a lease is still good: asked right before an effect."""
+    def holds(self, lease: Lease, /, *, now: datetime | None = None) -> bool:
+        """Tell whether a lease is still good: not expired, not taken over. Asked right before an effect."""
+
+    def leases(self, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        """Give every lease that is good, by shard."""

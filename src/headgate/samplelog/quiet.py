@@ -34,7 +34,7 @@ _HEAD = 4 + 2 * len(JobMetric)
 def is_quiet(decision: Decision) -> bool:
     """Tell whether numbers say all of a decision."""
     known = decision.evaluated
-    if known is None or not known.balanced or decision.notices:
+    if known is None or not known.balanced or decision.notices or decision.signals:
         return False
     return isinstance(known.vertices, VertexRows) and not known.vertices.is_limited
 

@@ -6,7 +6,7 @@ A window is read as it stood at one instant; a file that was compacted away whil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -16,12 +16,13 @@ import pyarrow.compute as pc
 
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
+from headgate.model.samples import Signal
 from headgate.model.tables import TABLES
 from headgate.model.topology import Topology
 from headgate.samplelog import parquet
 from headgate.samplelog.layout import Hour, Layout, epoch_ms, tick_of
 from headgate.samplelog.manifest import Snapshot
-from headgate.samplelog.rows import read_decision, read_topology
+from headgate.samplelog.rows import read_decision, read_signals, read_topology
 
 T = TypeVar("T")
 
@@ -49,12 +50,14 @@ class LogReader:
         """
         return self._patiently(lambda: self._checked_files(table, since, until))
 
-    def read(self, table: str, since: datetime, until: datetime, *, job: JobKey | None = None) -> pa.Table:
-        """Read the rows of `[since, until]`, of one job or of all, in no particular order."""
+    def read(
+        self, table: str, since: datetime, until: datetime, *, job: JobKey | Collection[JobKey] | None = None
+    ) -> pa.Table:
+        """Read the rows of `[since, until]`, of one job, of some or of all, in no particular order."""
         at = pc.field("at_ms")
         where = (at >= epoch_ms(since)) & (at <= epoch_ms(until))
         if job is not None:
-            where &= pc.field("job") == str(job)
+            where &= pc.field("job").isin([str(one) for one in ([job] if isinstance(job, JobKey) else job)])
         return self._patiently(lambda: _read_all(self._window(self._layout.hours(table), since, until), table, where))
 
     def decisions(self, job: JobKey, since: datetime, until: datetime) -> tuple[Decision, ...]:
@@ -71,6 +74,10 @@ class LogReader:
         """Give a job's graph as it was last seen; None when the log does not know the job."""
         rows = self._latest("vertices", job)
         return read_topology(rows.to_pylist()) if rows.num_rows else None
+
+    def signals(self, job: JobKey, at: datetime) -> Mapping[str, Signal]:
+        """Give the external metrics that a job's sample of the tick `at` had, by name; what a decision went by."""
+        return read_signals(self.read("signals", at, at, job=job).to_pylist())
 
     def jobs(self, since: datetime, until: datetime) -> tuple[JobKey, ...]:
         """List the jobs that had a decision in `[since, until]`, by name."""

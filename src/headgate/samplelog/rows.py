@@ -17,10 +17,10 @@ from pydantic import TypeAdapter
 
 from headgate.model.decision import Decision
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobSample, MeasureKind, VertexSample
-from headgate.model.tables import DECISIONS, JOBS, SAMPLES, SUBUNIT, VERTICES
+from headgate.model.samples import JobSample, MeasureKind, Signal, VertexSample
+from headgate.model.tables import DECISIONS, JOBS, SAMPLES, SIGNALS, SUBUNIT, VERTICES
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
-from headgate.samplelog.layout import epoch_ms
+from headgate.samplelog.layout import epoch_ms, instant
 from headgate.samplelog.quiet import is_quiet, quiet_table, read_quiet
 
 Row = Mapping[str, Any]
@@ -49,6 +49,11 @@ def vertex_table(samples: Iterable[JobSample]) -> pa.Table:
     return _table(VERTICES, (row for sample in samples for row in _vertex_rows(sample)))
 
 
+def signal_table(samples: Iterable[JobSample]) -> pa.Table:
+    """Give the `signals` rows of one tick."""
+    return _table(SIGNALS, (row for sample in samples for row in _signal_rows(sample)))
+
+
 def decision_table(decisions: Iterable[Decision]) -> pa.Table:
     """Give one `decisions` row a decision."""
     told = list(decisions)
@@ -60,6 +65,18 @@ def decision_table(decisions: Iterable[Decision]) -> pa.Table:
 def read_decision(row: Row) -> Decision:
     """Read a decision back from its row."""
     return read_quiet(row) if row["detail"] is None else _DECISION.validate_json(row["detail"])
+
+
+def read_signals(rows: Iterable[Row]) -> dict[str, Signal]:
+    """Read the signals of one job at one tick back from their rows; exact, as they are read in whole milliseconds."""
+    return {
+        row["name"]: Signal(
+            value=row["value"],
+            measured_at=instant(row["measured_ms"]),
+            vertex=None if row["vertex"] is None else VertexId(row["vertex"]),
+        )
+        for row in rows
+    }
 
 
 def read_topology(rows: Sequence[Row]) -> Topology:
@@ -112,6 +129,18 @@ def _job_row(sample: JobSample) -> Row:
         "slots_free": sample.slots_free,
         **{measure.value: _stored(value, _LARGEST_OF_JOB) for measure, value in sample.values.items()},
     }
+
+
+def _signal_rows(sample: JobSample) -> Iterator[Row]:
+    for name, signal in sample.signals.items():
+        yield {
+            "job": str(sample.job),
+            "name": name,
+            "vertex": signal.vertex,
+            "at_ms": epoch_ms(sample.at),
+            "measured_ms": epoch_ms(signal.measured_at),
+            "value": signal.value,
+        }
 
 
 def _vertex_rows(sample: JobSample) -> Iterator[Row]:

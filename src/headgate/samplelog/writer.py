@@ -14,7 +14,7 @@ from headgate.model.samples import JobSample
 from headgate.model.topology import Topology
 from headgate.samplelog import parquet
 from headgate.samplelog.layout import Layout
-from headgate.samplelog.rows import decision_table, job_table, sample_table, vertex_table
+from headgate.samplelog.rows import decision_table, job_table, sample_table, signal_table, vertex_table
 
 
 class SampleLog:
@@ -54,6 +54,7 @@ class SampleLog:
             # `samples` come last: they are what is evaluated, so a tick that was cut short is not.
             if changed:
                 self._write("vertices", at, vertex_table(changed))
+            self._write_signals(at, signal_table(samples))
             self._write("jobs", at, job_table(samples))
             self._write("samples", at, sample_table(samples))
         self._written |= {sample.job: (at, sample.topology) for sample in changed}
@@ -79,6 +80,11 @@ class SampleLog:
         # The same tick again rewrites its file, so it must hold again what it held.
         new_hour = self._layout.hour("", sample.at) != self._layout.hour("", at)
         return new_hour or sample.at == at or sample.topology != topology
+
+    def _write_signals(self, at: datetime, rows: pa.Table) -> None:
+        # Most fleets have none, and a file a tick for nothing; but a tick that is written again replaces its rows.
+        if rows.num_rows or self._layout.tick_file("signals", at, self._shard).exists():
+            self._write("signals", at, rows)
 
     def _write(self, table: str, at: datetime, rows: pa.Table) -> None:
         parquet.write(self._layout.tick_file(table, at, self._shard), rows)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 from headgate.errors import ConflictError
 from headgate.model.identity import JobKey
 from headgate.model.state import JobState, ScalingRecord, VersionedState
+from headgate.ports import Lease
 
 
 @dataclass(slots=True)
@@ -30,21 +31,25 @@ class MemoryStateStore:
         """Start empty."""
         self._lock = Lock()
         self._jobs: dict[JobKey, _Kept] = {}
+        self._leases: dict[int, Lease] = {}
 
     def load(self, job: JobKey, /) -> VersionedState:
         """Give the job's state; an unknown job has the default state with version 0."""
         with self._lock:
             return self._kept(job).current
 
-    def save(self, job: JobKey, state: JobState, expected_version: int, /) -> int:
+    def save(self, job: JobKey, state: JobState, expected_version: int, /, *, lease: Lease | None = None) -> int:
         """
         Replace the job's state if it still has the expected version, and remember the rescales in its history.
 
         Raises:
-            ConflictError: the version is another one; nothing was saved.
+            ConflictError: the version is another one, or somebody else has taken the lease; nothing was saved.
         """
         with self._lock:
             kept = self._kept(job)
+            if lease is not None and not self._is_of(lease):
+                message = f"the lease of shard {lease.shard} is no longer {lease.holder}'s: job {job} was not saved"
+                raise ConflictError(message)
             if kept.current.version != expected_version:
                 message = f"the state of job {job} in memory is no longer at version {expected_version}"
                 raise ConflictError(message)
@@ -64,8 +69,59 @@ class MemoryStateStore:
             records = [record for record in self._kept(job).records.values() if record.at >= since]
         return tuple(sorted(records, key=lambda record: (record.at, record.decision_id)))
 
+    def in_flight(self) -> tuple[JobKey, ...]:
+        """Give the jobs that have an open intent, sorted."""
+        with self._lock:
+            return tuple(sorted(job for job, kept in self._jobs.items() if kept.current.state.intent is not None))
+
+    def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
+        """Take or renew the lease of a shard; None while somebody else holds it."""
+        now = now or datetime.now(UTC)
+        with self._lock:
+            last = self._leases.get(shard)
+            good = last is not None and last.expires_at > now
+            if last and good and last.holder != holder:
+                return None
+            token = last.token + (not good) if last else 1
+            lease = Lease(shard=shard, holder=holder, token=token, expires_at=now + duration)
+            self._leases[shard] = lease
+            return lease
+
+    def renew(self, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        """Renew all that a holder has, and give them by shard; expired leases stay so."""
+        now = now or datetime.now(UTC)
+        with self._lock:
+            mine = [lease for lease in self._leases.values() if lease.holder == holder and lease.expires_at > now]
+            self._leases.update({lease.shard: replace(lease, expires_at=now + duration) for lease in mine})
+            return tuple(self._leases[lease.shard] for lease in sorted(mine, key=lambda lease: lease.shard))
+
+    def release(self, lease: Lease, /) -> None:
+        """Give a lease back; one that somebody else has taken since is left alone."""
+        with self._lock:
+            if self._is_of(lease):
+                # Not removed: the next one's token must be larger.
+                self._leases[lease.shard] = replace(self._leases[lease.shard], expires_at=_EXPIRED)
+
+    def holds(self, lease: Lease, /, *, now: datetime | None = None) -> bool:
+        """Tell whether a lease is still good: not expired, not taken over."""
+        with self._lock:
+            return self._is_of(lease) and self._leases[lease.shard].expires_at > (now or datetime.now(UTC))
+
+    def leases(self, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        """Give every lease that is good, by shard."""
+        now = now or datetime.now(UTC)
+        with self._lock:
+            return tuple(lease for _, lease in sorted(self._leases.items()) if lease.expires_at > now)
+
     def close(self) -> None:
         """Do nothing: there is nothing to give back."""
 
     def _kept(self, job: JobKey) -> _Kept:
         return self._jobs.get(job) or _Kept()
+
+    def _is_of(self, lease: Lease) -> bool:
+        current = self._leases.get(lease.shard)
+        return current is not None and (current.holder, current.token) == (lease.holder, lease.token)
+
+
+_EXPIRED = datetime.min.replace(tzinfo=UTC)

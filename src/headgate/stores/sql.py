@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from threading import Lock
 
-from sqlalchemy import Connection, Engine, create_engine, delete, event, exc, insert, make_url, select, update
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.schema import CreateTable
+from sqlalchemy import Connection, delete, exc, insert, select, true, update
 
-from headgate.errors import ConflictError
+from headgate.errors import ConflictError, PermanentError
 from headgate.model.identity import JobKey
 from headgate.model.state import JobState, ScalingRecord, VersionedState
+from headgate.ports import Lease
+from headgate.stores import schema, shard_leases
+from headgate.stores.clock import epoch_us
 from headgate.stores.codec import SCHEMA_VERSION, decode_record, decode_state, encode_record, encode_state
+from headgate.stores.connecting import connect, name_of
 from headgate.stores.faults import translated
-from headgate.stores.tables import epoch_us, job_state, metadata, scaling_history
+from headgate.stores.tables import job_state, scaling_history
 
 
 class SqlStateStore:
@@ -31,23 +34,23 @@ class SqlStateStore:
     threads and from several processes on one database.
     """
 
-    def __init__(self, url: str, *, lock_timeout: timedelta = timedelta(seconds=5)) -> None:
+    def __init__(self, url: str, *, answer_within: timedelta = timedelta(seconds=5)) -> None:
         """
         Remember where the database is.
 
         Args:
             url: an SQLAlchemy URL, for example `sqlite:///headgate.db`; its password never reaches a text.
-            lock_timeout: how long SQLite waits for another writer before the call is an `UnreachableError`.
+            answer_within: how long a connection, a lock and a statement may take before it is an `UnreachableError`.
 
         Raises:
             sqlalchemy.exc.ArgumentError: no such URL; `open_store` tells people what to write instead.
             ImportError: the database's driver is not installed.
         """
-        # Some drivers take a password among the parameters behind the question mark.
-        self._name = make_url(url).set(query={}).render_as_string(hide_password=True)
-        self._engine = _engine(url, lock_timeout)
-        self._create_once = Lock()
-        self._created = False
+        self._name = name_of(url)
+        self._engine = connect(url, answer_within)
+        self._patient = partial(connect, url, _MIGRATION_LIMIT)
+        self._prepare_once = Lock()
+        self._prepared = False
 
     def load(self, job: JobKey, /) -> VersionedState:
         """Give the job's state; an unknown job has the default state with version 0."""
@@ -59,15 +62,18 @@ class SqlStateStore:
         state = decode_state(row.state, job=str(job), store=self._name)
         return VersionedState(state=state, version=row.version)
 
-    def save(self, job: JobKey, state: JobState, expected_version: int, /) -> int:
+    def save(self, job: JobKey, state: JobState, expected_version: int, /, *, lease: Lease | None = None) -> int:
         """
         Replace the job's state if it still has the expected version, and remember the rescales in its history.
 
         Raises:
-            ConflictError: the version is another one; nothing was saved.
+            ConflictError: the version is another one, or somebody else has taken the lease; nothing was saved.
             UnreachableError: no answer; it is not known whether it was saved.
         """
         with self._transaction() as connection:
+            if lease is not None and not shard_leases.fence(connection, lease):
+                message = f"the lease of shard {lease.shard} is no longer {lease.holder}'s: job {job} was not saved"
+                raise ConflictError(message)
             if not _replace(connection, job, state, expected_version):
                 message = f"the state of job {job} in {self._name} is no longer at version {expected_version}"
                 raise ConflictError(message)
@@ -92,42 +98,88 @@ class SqlStateStore:
             texts = connection.execute(query).scalars().all()
         return tuple(decode_record(text, job=str(job), store=self._name) for text in texts)
 
+    def in_flight(self) -> tuple[JobKey, ...]:
+        """Give the jobs that have an open intent, sorted."""
+        query = select(job_state.c.job).where(job_state.c.in_flight == true())
+        with self._transaction() as connection:
+            jobs = connection.execute(query).scalars().all()
+        return tuple(sorted(map(JobKey.parse, jobs)))
+
+    def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
+        """
+        Take or renew the lease of a shard; None while somebody else holds it.
+
+        Raises:
+            PermanentError: it is an SQLite file and somebody on another host holds a lease in it.
+        """
+        with self._transaction() as connection:
+            if connection.dialect.name == "sqlite":
+                self._refuse_other_hosts(connection, holder, now)
+            return shard_leases.take(connection, shard, holder, duration=duration, now=now) or shard_leases.take_first(
+                connection, shard, holder, duration=duration, now=now
+            )
+
+    def renew(self, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        """Renew all that a holder has, and give them by shard; expired leases stay so."""
+        with self._transaction() as connection:
+            return shard_leases.prolong(connection, holder, duration=duration, now=now)
+
+    def release(self, lease: Lease, /) -> None:
+        """Give a lease back; one that somebody else has taken since is left alone."""
+        with self._transaction() as connection:
+            shard_leases.give_back(connection, lease)
+
+    def holds(self, lease: Lease, /, *, now: datetime | None = None) -> bool:
+        """Tell whether a lease is still good: not expired, not taken over."""
+        with self._transaction() as connection:
+            return shard_leases.is_good(connection, lease, now=now)
+
+    def leases(self, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        """Give every lease that is good, by shard."""
+        with self._transaction() as connection:
+            return shard_leases.all_good(connection, now=now)
+
+    def migrate(self) -> bool:
+        """
+        Bring the tables up to date, as the first call of anything else does; whether there was something to do.
+
+        Raises:
+            PermanentError: a newer Headgate has been here.
+            UnreachableError: no answer.
+        """
+        with translated(self._name):
+            return self._prepare()
+
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
         self._engine.dispose()
 
+    def _refuse_other_hosts(self, connection: Connection, holder: str, now: datetime | None) -> None:
+        """SQLite's locks and its log in shared memory hold on one host only."""
+        here = holder.partition("/")[0]
+        for lease in shard_leases.all_good(connection, now=now):
+            if lease.host != here:
+                message = f"the state store {self._name} is in use on host {lease.host}, this is {here}. {_ONE_HOST}"
+                raise PermanentError(message)
+
+    def _prepare(self) -> bool:
+        with self._prepare_once:
+            done = not self._prepared and schema.upgrade(self._engine, self._name, patient=self._patient)
+            self._prepared = True
+            return done
+
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         with translated(self._name):
-            self._create_tables()
+            self._prepare()
             with self._engine.begin() as connection:
                 yield connection
 
-    def _create_tables(self) -> None:
-        with self._create_once:
-            if self._created:
-                return
-            with self._engine.begin() as connection:
-                for table in metadata.sorted_tables:
-                    connection.execute(CreateTable(table, if_not_exists=True))
-            self._created = True
 
+_MIGRATION_LIMIT = timedelta(minutes=5)
+"""How long one statement of a migration may take."""
 
-def _engine(url: str, lock_timeout: timedelta) -> Engine:
-    # Parameters hold the state, and the state holds what jobs are called: not for logs.
-    engine = create_engine(url, hide_parameters=True, pool_pre_ping=True)
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection, lock_timeout))
-    return engine
-
-
-def _prepare_sqlite(connection: DBAPIConnection, lock_timeout: timedelta) -> None:
-    cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout = {lock_timeout // timedelta(milliseconds=1)}")
-    cursor.execute("PRAGMA journal_mode = WAL")
-    # WAL alone may lose the last commits with the power: an intent must not be lost.
-    cursor.execute("PRAGMA synchronous = FULL")
-    cursor.close()
+_ONE_HOST = "Hint: an SQLite file is for one host; share a PostgreSQL or MySQL database instead"
 
 
 def _replace(connection: Connection, job: JobKey, state: JobState, expected_version: int) -> bool:
@@ -136,6 +188,7 @@ def _replace(connection: Connection, job: JobKey, state: JobState, expected_vers
         "version": expected_version + 1,
         "schema_version": SCHEMA_VERSION,
         "state": encode_state(state),
+        "in_flight": state.intent is not None,
     }
     if expected_version == 0:
         try:

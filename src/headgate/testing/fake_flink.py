@@ -40,6 +40,7 @@ class FakeFlink:
         workers: each TaskManager's metrics by name.
         refresh_s: how often the metrics are fetched from the jobs. As in Flink, it happens when somebody asks, and
             who asks gets the values of the fetch before. 0 serves what is true now.
+        tick_s: how far the settable clock moves whenever the jobs are listed, for who cannot call `advance`.
         requests: everything that was asked, in order.
     """
 
@@ -50,6 +51,7 @@ class FakeFlink:
         self.config = dict(DEFAULT_CONFIG)
         self.workers = [dict(answers.WORKER_METRICS)]
         self.refresh_s = refresh_s
+        self.tick_s = 0.0
         self.requests: list[RecordedRequest] = []
         self.url = ""
         self._wall_clock = wall_clock
@@ -176,6 +178,7 @@ class FakeFlink:
         )
 
     async def _list_jobs(self, _: web.Request) -> web.Response:
+        self.advance(self.tick_s)
         for job in self.jobs.values():
             job.advance_to(self.now_ms)
         return web.json_response({"jobs": [answers.job_line(job) for job in self.jobs.values()]})

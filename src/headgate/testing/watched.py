@@ -14,7 +14,7 @@ from headgate.model.identity import JobKey, VertexId
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.state import Intent, JobState, ScalingRecord, VersionedState
 from headgate.model.topology import Topology
-from headgate.ports import JobContext, MetricCollector, ScalingRealizer
+from headgate.ports import JobContext, Lease, MetricCollector, ScalingRealizer
 from headgate.samplelog.rows import decision_json
 from headgate.simulate.loop import Kept, control_loop
 from headgate.simulate.scenario import Scenario
@@ -229,10 +229,10 @@ class _WatchedStore:
     def load(self, job: JobKey, /) -> VersionedState:
         return self._store.load(job)
 
-    def save(self, job: JobKey, state: JobState, expected_version: int, /) -> int:
+    def save(self, job: JobKey, state: JobState, expected_version: int, /, *, lease: Lease | None = None) -> int:
         simulation = self._simulation
         simulation.disturbance.at(Moment.SAVE, job.name, simulation)
-        version = self._store.save(job, state, expected_version)
+        version = self._store.save(job, state, expected_version, lease=lease)
         simulation.saves.append(Save(at=simulation.cluster.now, job=job.name, state=state))
         simulation.disturbance.at(Moment.SAVED, job.name, simulation)
         return version
@@ -242,6 +242,24 @@ class _WatchedStore:
 
     def history(self, job: JobKey, since: datetime, /) -> tuple[ScalingRecord, ...]:
         return self._store.history(job, since)
+
+    def in_flight(self) -> tuple[JobKey, ...]:
+        return self._store.in_flight()
+
+    def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
+        return self._store.acquire(shard, holder, duration, now=now)
+
+    def renew(self, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        return self._store.renew(holder, duration, now=now)
+
+    def release(self, lease: Lease, /) -> None:
+        self._store.release(lease)
+
+    def holds(self, lease: Lease, /, *, now: datetime | None = None) -> bool:
+        return self._store.holds(lease, now=now)
+
+    def leases(self, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        return self._store.leases(now=now)
 
     def close(self) -> None:
         self._store.close()

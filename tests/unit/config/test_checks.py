@@ -70,11 +70,11 @@ def test_each_faulty_period_and_the_zone_are_told() -> None:
     assert [text.split(": ")[2].partition(" ")[0] for text in told] == ["'10:00-9:00'", "'*", "'Nowhere'"]
 
 
-def test_an_instance_without_a_plugin_is_a_fault() -> None:
+def test_a_plugin_that_is_not_there_is_a_fault() -> None:
     """It would have decided, and nothing else would."""
     told = faults(**{"metrics_custom-evaluators": "mine", "scaling_custom-executors": "his;hers"})
     assert [text.split(": ")[2].split(",")[0] for text in told] == ["found 'mine'", "found 'his'", "found 'hers'"]
-    assert all("Hint: Headgate does not load plugins yet" in text for text in told)
+    assert all("is registered or declared. Hint: there is none" in text for text in told)
 
 
 def test_an_unknown_alignment_is_a_warning() -> None:

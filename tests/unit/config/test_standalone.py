@@ -83,7 +83,8 @@ def test_a_jdbc_address_becomes_a_state_store(write: Write, more: str, url: str)
     [
         ("state-store.type: JDBC", "found JDBC, but autoscaler.standalone.jdbc.url is not set"),
         ("state-store.type: REDIS", "found 'REDIS', expected one of MEMORY, JDBC"),
-        ("event-handler.type: JDBC", "not supported: events go to the log only. Hint: write LOGGING"),
+        ("event-handler.type: JDBC", "found JDBC, but autoscaler.standalone.jdbc.url is not set"),
+        ("event-handler.type: KAFKA", "found 'KAFKA', expected one of LOGGING, JDBC"),
         ("no.such.key: 1", "unknown option"),
     ],
 )
@@ -105,7 +106,14 @@ def test_an_address_of_another_database_is_refused_without_showing_it(write: Wri
     assert "planted-secret" not in str(raised.value)
 
 
-def test_events_are_not_kept_in_a_database(write: Write) -> None:
-    """So their age bounds nothing, which is worth a warning only."""
-    loaded = load(write(CLUSTER + "autoscaler.standalone.jdbc.event-handler.ttl: 90 d\n"), {}, {})
-    assert any("not supported, and without effect" in warning for warning in loaded.warnings)
+@pytest.mark.parametrize(("ttl", "days"), [("30 d", 30), ("0", 3650)])
+def test_a_database_of_events_becomes_a_table_of_events(write: Write, ttl: str, days: int) -> None:
+    """With the state store's address, and the same bound of age; 0 was none, and becomes the longest there is."""
+    path = write(
+        CLUSTER
+        + "autoscaler.standalone: {event-handler.type: JDBC, jdbc.url: 'jdbc:mysql://db/flink', "
+        + f"jdbc.event-handler.ttl: {ttl}}}\n"
+    )
+    events = load(path, {}, {}).options.events
+    assert (events.handlers, events.sql.url) == (("sql",), "mysql://db/flink")
+    assert events.retention == timedelta(days=days)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from headgate.control.intents import accepted, metrics_at, open_intent, settle, time_to_reach
 from headgate.control.runner import tick_of, until_next
 from headgate.model.decision import Decision, Outcome, Proposal
+from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
@@ -42,6 +43,10 @@ def _decision(wanted: int = 4, expected_rate: float | None = None) -> Decision:
 def _opened(state: JobState | None = None) -> JobState:
     running = sample(chain({"source": 1, "agg": 1}))
     return open_intent(state or JobState(), _decision(), running, OPTIONS, late=timedelta())
+
+
+def _told(state: JobState) -> list[EventReason]:
+    return [event.reason for event in state.outbox]
 
 
 def test_the_limit_follows_from_the_clusters_own_settings() -> None:
@@ -103,7 +108,7 @@ def test_an_accepted_change_is_history_and_begins_all_delays_anew() -> None:
     opened = _opened(JobState(delayed={VertexId("source"): pending}))
     assert opened.delayed
 
-    state = accepted(opened, at(1), OPTIONS)
+    state = accepted(ORDERS, opened, at(1), OPTIONS)
 
     assert state.delayed == {}
     assert [(record.at, record.after) for record in state.history] == [(at(0), {AGG: 4})]
@@ -112,18 +117,32 @@ def test_an_accepted_change_is_history_and_begins_all_delays_anew() -> None:
 
 def test_a_change_accepted_twice_is_one_rescale() -> None:
     """A request that is repeated after its deadline is not counted again."""
-    state = accepted(_opened(), at(1), OPTIONS)
+    state = accepted(ORDERS, _opened(), at(1), OPTIONS)
     assert state.intent is not None
     repeated = replace(state, intent=replace(state.intent, realized_at=None))
 
-    assert len(accepted(repeated, at(900), OPTIONS).history) == 1
+    assert len(accepted(ORDERS, repeated, at(900), OPTIONS).history) == 1
+
+
+def test_a_request_is_told_even_if_who_sent_it_died_before_it_could() -> None:
+    """Nothing is sent a second time then, or the change is only seen running; told once, unless it is sent again."""
+    opened = _opened(JobState())
+    found = accepted(ORDERS, opened, at(1), OPTIONS, sent=False)
+    seen = settle(sample(chain({"source": 1, "agg": 4})), opened, OPTIONS, at(20), may_act=True).state
+    assert found.intent is not None
+    repeated = replace(found, intent=replace(found.intent, realized_at=None, attempts=1))
+
+    assert _told(found) == [EventReason.SCALING_REPORT, EventReason.SCALING]
+    assert _told(seen) == [EventReason.SCALING_REPORT, EventReason.SCALING, EventReason.RESCALE_REACHED]
+    assert _told(accepted(ORDERS, repeated, at(900), OPTIONS, sent=False)) == _told(found)
+    assert _told(accepted(ORDERS, repeated, at(900), OPTIONS, sent=True)) == [*_told(found), EventReason.SCALING]
 
 
 def test_a_reached_change_knows_how_long_it_took() -> None:
     """From the decision until the job was running again, whenever it was looked at."""
     seen = sample(chain({"source": 1, "agg": 4}), running_since=at(25))
 
-    state = settle(seen, accepted(_opened(), at(1), OPTIONS), OPTIONS, at(40), may_act=True).state
+    state = settle(seen, accepted(ORDERS, _opened(), at(1), OPTIONS), OPTIONS, at(40), may_act=True).state
 
     assert state.intent is None
     assert (state.history[0].restart, state.history[0].reached_at) == (timedelta(seconds=25), at(40))
@@ -132,7 +151,7 @@ def test_a_reached_change_knows_how_long_it_took() -> None:
 def test_a_change_in_place_took_until_it_was_seen() -> None:
     """The job has been running since long before; the reference records a negative duration."""
     seen = sample(chain({"source": 1, "agg": 4}), running_since=at(-500))
-    state = accepted(_opened(), at(1), OPTIONS)
+    state = accepted(ORDERS, _opened(), at(1), OPTIONS)
     theirs = AutoscalerOptions(parity=Parity.REFERENCE)
 
     assert settle(seen, state, OPTIONS, at(40), may_act=True).state.history[0].restart == timedelta(seconds=40)

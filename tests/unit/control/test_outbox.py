@@ -12,6 +12,7 @@ from headgate.errors import ConflictError, UnreachableError
 from headgate.model.events import Event
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.state import DelayedScaleDown, JobState, VersionedState, Wish
+from headgate.ports import Lease
 from headgate.stores.memory import MemoryStateStore
 from headgate.testing.builders import ORDERS, at
 from headgate.testing.fakes import RecordingEvents
@@ -37,10 +38,10 @@ class CountingStore(MemoryStateStore):
         self.calls.append("load")
         return super().load(job)
 
-    def save(self, job: JobKey, state: JobState, expected_version: int, /) -> int:
+    def save(self, job: JobKey, state: JobState, expected_version: int, /, *, lease: Lease | None = None) -> int:
         """Save."""
         self.calls.append("save")
-        return super().save(job, state, expected_version)
+        return super().save(job, state, expected_version, lease=lease)
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from structlog.testing import capture_logs
 
 from headgate.errors import TransientError, UnreachableError
+from headgate.events.delivery import PendingError
 from headgate.events.fanout import FanoutEventHandler
 from headgate.model.events import Event, EventReason, EventType
 from headgate.testing.fakes import RecordingEvents
@@ -77,3 +79,48 @@ def test_a_broken_handler_is_reported_and_not_offered_the_event_again(neighbour:
     assert neighbour.told == [EVENT]
     (line,) = lines
     assert (line["event"], line["handler"], line["key"]) == ("EventHandlerFailed", "Broken", "k")
+
+
+def test_offered_again_it_goes_to_those_alone_that_have_not_had_it(
+    listener: RecordingEvents, neighbour: RecordingEvents
+) -> None:
+    """However long one is away, the other hears the event once."""
+    listener.fault = UnreachableError("webhook is away")
+    handler = FanoutEventHandler([listener, neighbour])
+    for _ in range(3):
+        with pytest.raises(TransientError):
+            handler.handle(EVENT)
+    listener.fault = None
+    handler.handle(EVENT)
+    assert listener.told == neighbour.told == [EVENT]
+
+
+def test_what_reached_everybody_is_forgotten(listener: RecordingEvents, neighbour: RecordingEvents) -> None:
+    """Told again, it is told to all: whoever merges stands in front of or behind the fan-out."""
+    handler = FanoutEventHandler([listener, neighbour])
+    handler.handle(EVENT)
+    handler.handle(EVENT)
+    assert len(listener.told) == len(neighbour.told) == 2
+
+
+def test_memory_is_bounded_by_the_events_that_failed_last(
+    listener: RecordingEvents, neighbour: RecordingEvents
+) -> None:
+    """With room for one event the older of two is told again to everybody, no more."""
+    listener.fault = UnreachableError("away")
+    handler = FanoutEventHandler([listener, neighbour], capacity=1)
+    for key in ("a", "b", "a", "b"):
+        with pytest.raises(TransientError):
+            handler.handle(replace(EVENT, key=key))
+    assert [told.key for told in neighbour.told] == ["a", "b", "a", "b"]
+
+
+@pytest.mark.parametrize(("fault", "pending"), [(PendingError("on its way"), True), (UnreachableError("away"), False)])
+def test_it_is_pending_while_nobody_has_failed(
+    listener: RecordingEvents, neighbour: RecordingEvents, fault: TransientError, *, pending: bool
+) -> None:
+    """One that delivers later is no failure; beside one that failed it is."""
+    listener.fault, neighbour.fault = PendingError("on its way"), fault
+    with pytest.raises(TransientError) as raised:
+        FanoutEventHandler([listener, neighbour]).handle(EVENT)
+    assert isinstance(raised.value, PendingError) is pending

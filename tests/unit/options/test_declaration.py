@@ -29,9 +29,9 @@ def test_groups_lists_of_groups_and_tables_are_told_apart() -> None:
 
 def test_what_may_hold_a_secret_is_declared_so() -> None:
     """Addresses, headers, the state store's URL and plugins' parameters are masked wherever options are shown."""
-    addresses = {"clusters", "url", "headers", "state_store"}
+    addresses = {"clusters", "url", "headers", "state_store", "signal_sources", "yarn"}
     secret = {each.name for group in (ServiceOptions, ClusterOptions) for each in declarations(group) if each.secret}
-    assert secret == addresses | {"custom_evaluators", "custom_executors", "custom_alignments"}
+    assert secret == addresses | {"custom_evaluators", "custom_executors", "custom_alignments", "plugin_instances"}
 
 
 def test_no_key_is_declared_twice() -> None:

@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
+from datetime import timedelta
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -19,6 +20,7 @@ import stamina
 
 from headgate.engines.flink.access import Access
 from headgate.engines.flink.failures import RetriedError, failure_of
+from headgate.engines.flink.turns import Turn, Turns
 from headgate.errors import HeadgateError, UnreachableError
 from headgate.options.service import ClusterOptions
 
@@ -33,7 +35,7 @@ class FlinkClient:
     Speaks to the JobManager of one cluster. The session opens with the first call; close it in the same event loop.
 
     At most `max_calls_in_flight` calls are open at once. `request_timeout` bounds each call with all its retries;
-    waiting for one's turn is not part of it.
+    waiting for one's turn is not part of it. `Turns` says who gives way when others wait.
     """
 
     def __init__(self, options: ClusterOptions) -> None:
@@ -41,7 +43,7 @@ class FlinkClient:
         self.cluster = options.name
         self._options = options
         self._limit_s = options.request_timeout.total_seconds()
-        self._turns = asyncio.Semaphore(options.max_calls_in_flight)
+        self._turns = Turns(options.max_calls_in_flight, cluster=options.name)
         self._access: Access | None = None
         self._session: aiohttp.ClientSession | None = None
         self._retry = stamina.AsyncRetryingCaller(
@@ -81,6 +83,34 @@ class FlinkClient:
         """
         await self._bounded("PUT", path, body)
 
+    async def post(self, path: str, body: object, read: Callable[[Any], T], *, limit: timedelta | None = None) -> T:
+        """
+        Send a body once, and read the answer; never tried again: what it names may exist since.
+
+        Args:
+            path: path with query, encoded.
+            body: sent as JSON; the content of a form as it is.
+            read: makes a value of the decoded JSON.
+            limit: instead of `request_timeout`, for what takes its time.
+
+        Raises:
+            NotFoundError: what the path names does not exist.
+            RefusedError: Flink understood and said no.
+            UnreachableError: no answer, or none that `read` understands; the request may have been carried out.
+        """
+        return self._read("POST", path, await self._bounded("POST", path, body, limit), read)
+
+    async def patch(self, path: str) -> None:
+        """
+        Send a request without a body; the answer is not looked at.
+
+        Raises:
+            NotFoundError: what the path names does not exist.
+            RefusedError: Flink understood and said no.
+            UnreachableError: no answer; it is not known whether the request was carried out.
+        """
+        await self._bounded("PATCH", path)
+
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
         session, self._session = self._session, None
@@ -97,24 +127,26 @@ class FlinkClient:
         """Close the connections."""
         await self.close()
 
-    async def _bounded(self, method: str, path: str, body: object = None) -> bytes:
-        async with self._turns:
-            deadline = asyncio.get_running_loop().time() + self._limit_s
+    async def _bounded(self, method: str, path: str, body: object = None, limit: timedelta | None = None) -> bytes:
+        limit_s = self._limit_s if limit is None else limit.total_seconds()
+        async with self._turns.take(path, limit_s=limit_s, reads=method == "GET") as turn:
             try:
-                async with asyncio.timeout_at(deadline):
+                async with turn.bounded():
                     return await self._send(method, path, body)
             except TimeoutError as error:
-                text = f"{self._call(method, path)} was not answered within {self._limit_s:g} s"
+                # one text for both, so that what repeats is one event
+                less = ", or less where that keeps others waiting" if method == "GET" else ""
+                text = f"{self._call(method, path)} was not answered within {limit_s:g} s{less}"
                 raise UnreachableError(text) from error
             except RetriedError as failure:
                 if method != "GET":
                     raise
-                return await self._again(path, deadline, failure)
+                return await self._again(path, turn, failure)
 
-    async def _again(self, path: str, deadline: float, failure: RetriedError) -> bytes:
-        """Ask again until the deadline; the first failure tells more than that time has run out."""
+    async def _again(self, path: str, turn: Turn, failure: RetriedError) -> bytes:
+        """Ask again while the turn lasts; the first failure tells more than that time has run out."""
         try:
-            async with asyncio.timeout_at(deadline):
+            async with turn.bounded():
                 await asyncio.sleep(_PAUSE_S)
                 return await self._retry(self._send, "GET", path)
         except TimeoutError:
@@ -123,9 +155,10 @@ class FlinkClient:
     async def _send(self, method: str, path: str, body: object = None) -> bytes:
         call = self._call(method, path)
         access, session = self._open()
+        content_of = {"data": body} if isinstance(body, aiohttp.FormData) else {"json": body}
         try:
             async with session.request(
-                method, access.url(path), json=body, headers=access.request_headers(), allow_redirects=False
+                method, access.url(path), headers=access.request_headers(), allow_redirects=False, **content_of
             ) as response:
                 content = await response.read()
         except (aiohttp.ClientError, OSError) as error:

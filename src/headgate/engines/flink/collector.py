@@ -92,10 +92,10 @@ class FlinkMetricCollector:
         return {name: value for name, value in values.items() if value is not None}
 
     async def query_tm_metrics(self, ctx: JobContext, /) -> Mapping[str, Aggregate]:
-        """Give nothing."""
-        return {}
+        """Give the memory and garbage collection of the TaskManagers under Flink's names."""
+        return await self._clusters[ctx.key.cluster].workers.aggregates()
 
-    async def query_external_metrics(self, ctx: JobContext, /) -> Mapping[str, Signal]:
+    async def query_external_metrics(self, ctx: JobContext, /) -> Mapping[str, Signal]:  # noqa: ARG002 - the port hands it over
         """Give nothing: what the engine does not have is asked elsewhere."""
         return {}
 
@@ -117,15 +117,18 @@ class _Cluster:
     client: FlinkClient
     slots: Shared[Slots]
     values: Shared[Mapping[JobMeasure, float]]
+    workers: WorkerMetrics
     config: Shared[Config]
     size: Shared[TaskManagerSize | None]
 
     @classmethod
     def of(cls, client: FlinkClient) -> _Cluster:
+        workers = WorkerMetrics(client)
         return cls(
             client=client,
+            workers=workers,
             slots=Shared(lambda: client.get("/overview", read_slots)),
-            values=Shared(WorkerMetrics(client).read),
+            values=Shared(workers.read),
             config=Shared(lambda: client.get("/jobmanager/config", read_config), _SETTINGS_AGE),
             size=Shared(lambda: client.get("/taskmanagers", read_size), _SETTINGS_AGE),
         )

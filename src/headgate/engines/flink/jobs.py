@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.overview import ListedJob, read_jobs
-from headgate.engines.flink.wishes import SettingsOf, Wishes
+from headgate.engines.flink.wishes import Basis, SettingsOf, Wishes
 from headgate.errors import HeadgateError
 from headgate.model.identity import JobKey
 from headgate.ports import JobContext, JobList
@@ -17,16 +17,19 @@ from headgate.ports import JobContext, JobList
 class FlinkJobListFetcher:
     """Asks all clusters at once. Implements `headgate.ports.JobListFetcher`."""
 
-    def __init__(self, clients: Mapping[str, FlinkClient], settings_of: SettingsOf) -> None:
+    def __init__(
+        self, clients: Mapping[str, FlinkClient], settings_of: SettingsOf, *, basis: Basis = lambda: None
+    ) -> None:
         """
         Ask nothing yet.
 
         Args:
             clients: the clusters by name; whoever made them closes them.
             settings_of: gives the options that hold for a job, by its key and its own configuration.
+            basis: gives another object whenever these may have changed.
         """
         self._clients = clients
-        self._wishes = {name: Wishes(client, settings_of) for name, client in clients.items()}
+        self._wishes = {name: Wishes(client, settings_of, basis=basis) for name, client in clients.items()}
 
     async def fetch(self) -> JobList:
         """List the jobs of every cluster that answers; the contract is the port's."""

@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from headgate.config import JobSettings
+from headgate.config.jobs import ours
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.settings import read_config
 from headgate.errors import PermanentError, TransientError
@@ -18,13 +19,18 @@ from headgate.model.samples import JobStatus
 SettingsOf = Callable[[JobKey, Mapping[str, str]], JobSettings]
 """From a job, by the name that its owner gave it, and its own configuration to what holds for it."""
 
+Basis = Callable[[], object]
+"""Gives what the settings rest on besides the job's own configuration: another object means that they may differ."""
+
 _AGE_S = 300
 """How long an answer is believed at least: a job's configuration changes with a restart of its JobManager only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
+    own: Mapping[str, str]
     settings: JobSettings
+    basis: object
     until_s: float
 
 
@@ -32,11 +38,17 @@ class Wishes:
     """Remembers the settings of each job id; one that could not be asked yet is advised, not changed."""
 
     def __init__(
-        self, client: FlinkClient, settings_of: SettingsOf, *, clock: Callable[[], float] = time.monotonic
+        self,
+        client: FlinkClient,
+        settings_of: SettingsOf,
+        *,
+        basis: Basis = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Ask nothing yet; `clock` gives seconds."""
         self._client = client
         self._settings_of = settings_of
+        self._basis = basis
         self._clock = clock
         self._known: dict[str, _Known] = {}
 
@@ -44,6 +56,7 @@ class Wishes:
         """
         Give the settings of a job, asked for once and then every five to ten minutes.
 
+        What is known is put together anew when its basis has changed, without asking.
         Calls that fail or are refused leave what is known. A job of which nothing is known yet is asked again the
         next time, and is not scaled until then: its owner may have switched that off. Only one that runs is asked:
         before and after, Flink may answer that there is no such job.
@@ -51,21 +64,32 @@ class Wishes:
         known = self._known.get(job_id)
         is_running = status is JobStatus.RUNNING
         if known is not None and not (is_running and self._clock() >= known.until_s):
-            return known.settings
+            return self._renewed(key, job_id, known)
         if not is_running:
             return _advised(self._settings_of(key, {}))
         try:
-            own = await self._read(job_id)
+            own = ours(await self._read(job_id))
         except (TransientError, PermanentError) as error:
-            return known.settings if known else _cautious(self._settings_of(key, {}), str(error))
-        settings = self._settings_of(key, own)
-        self._known[job_id] = _Known(settings=settings, until_s=self._clock() + _age_s(job_id))
-        return settings
+            if known:
+                return self._renewed(key, job_id, known)
+            return _cautious(self._settings_of(key, {}), str(error))
+        return self._remember(key, job_id, own, self._clock() + _age_s(job_id))
 
     def keep(self, job_ids: Iterable[str]) -> None:
         """Forget all other jobs."""
         listed = set(job_ids)
         self._known = {job_id: known for job_id, known in self._known.items() if job_id in listed}
+
+    def _renewed(self, key: JobKey, job_id: str, known: _Known) -> JobSettings:
+        if known.basis is self._basis():
+            return known.settings
+        return self._remember(key, job_id, known.own, known.until_s)
+
+    def _remember(self, key: JobKey, job_id: str, own: Mapping[str, str], until_s: float) -> JobSettings:
+        basis = self._basis()  # first: what changes meanwhile is seen the next time
+        settings = self._settings_of(key, own)
+        self._known[job_id] = _Known(own=own, settings=settings, basis=basis, until_s=until_s)
+        return settings
 
     async def _read(self, job_id: str) -> Mapping[str, str]:
         """Read what the JobManager of the job was started with, and over it the job's global parameters."""

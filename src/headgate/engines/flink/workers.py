@@ -8,7 +8,7 @@ from typing import Any
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.numbers import number
-from headgate.model.samples import JobMeasure
+from headgate.model.samples import Aggregate, JobMeasure
 
 HEAP_MAX, HEAP_USED = "Status.JVM.Memory.Heap.Max", "Status.JVM.Memory.Heap.Used"
 MANAGED_USED, METASPACE_USED = "Status.Flink.Memory.Managed.Used", "Status.JVM.Memory.Metaspace.Used"
@@ -49,17 +49,44 @@ class WorkerMetrics:
                 return found
         return {}
 
+    async def aggregates(self) -> Mapping[str, Aggregate]:
+        """
+        Give the same metrics under Flink's names, aggregated in every way; nothing while no TaskManager has reported.
+
+        Raises:
+            HeadgateError: as the client.
+        """
+        for tells_gc in (True, False) if self._tells_gc is None else (self._tells_gc,):
+            path = f"/taskmanagers/metrics?get={','.join(_names(tells_gc))}&agg=min,max,avg,sum"
+            if found := await self._client.get(path, read_aggregates):
+                return found
+        return {}
+
     async def _read_chosen(self, tells_gc: bool) -> Mapping[JobMeasure, float]:  # noqa: FBT001 -- the probe's answer
-        names = (*_MEMORY, GC_PER_SECOND) if tells_gc else _MEMORY
-        largest = await self._client.get(f"/taskmanagers/metrics?get={','.join(names)}&agg=max", read_largest)
+        path = f"/taskmanagers/metrics?get={','.join(_names(tells_gc))}&agg=max"
+        largest = await self._client.get(path, read_largest)
         self._tells_gc = tells_gc if largest else None
         return job_values(largest)
+
+
+def _names(tells_gc: bool) -> tuple[str, ...]:  # noqa: FBT001 -- the probe's answer
+    return (*_MEMORY, GC_PER_SECOND) if tells_gc else _MEMORY
 
 
 def read_largest(answer: Any) -> dict[str, float]:
     """Read metrics aggregated over TaskManagers: the maxima that are numbers."""
     known = ((entry["id"], number(entry.get("max"))) for entry in answer)
     return {name: value for name, value in known if value is not None}
+
+
+def read_aggregates(answer: Any) -> dict[str, Aggregate]:
+    """Read metrics aggregated over TaskManagers in every way; one of which something is no number is left out."""
+    found: dict[str, Aggregate] = {}
+    for entry in answer:
+        least, most, mean, total = (number(entry.get(name)) for name in ("min", "max", "avg", "sum"))
+        if least is not None and most is not None and mean is not None and total is not None:
+            found[entry["id"]] = Aggregate(least=least, most=most, mean=mean, total=total)
+    return found
 
 
 def job_values(largest: Mapping[str, float]) -> dict[JobMeasure, float]:

@@ -61,11 +61,11 @@ class SimulatedMetricCollector:
             "numRunningJobs": float(len(self._cluster.jobs)),
         }
 
-    async def query_tm_metrics(self, ctx: JobContext, /) -> Mapping[str, Aggregate]:
+    async def query_tm_metrics(self, _ctx: JobContext, /) -> Mapping[str, Aggregate]:
         """Give nothing."""
         return {}
 
-    async def query_external_metrics(self, ctx: JobContext, /) -> Mapping[str, Signal]:
+    async def query_external_metrics(self, _ctx: JobContext, /) -> Mapping[str, Signal]:
         """Give nothing."""
         return {}
 

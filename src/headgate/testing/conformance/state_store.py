@@ -16,11 +16,13 @@ from headgate.errors import ConflictError
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord, VersionedState
-from headgate.ports import StateStore
+from headgate.ports import Lease, StateStore
 
 JOB = JobKey("local", "sales/eu: ünï #1")
 OTHER = JobKey("local", "other")
 NOON = datetime(2025, 6, 1, 12, 0, 0, 1, tzinfo=UTC)
+SHARD, ANNA, BERT = 7, "host/anna", "host/bert"
+MINUTE = timedelta(minutes=1)
 _ONE, _TWO = {VertexId("a" * 32): 1}, {VertexId("a" * 32): 2}
 
 
@@ -59,6 +61,13 @@ def full_state() -> JobState:
         history=(record("d1", NOON, reached_at=deadline),),
         outbox=(event, replace(event, subject="local", merge_interval=None)),
     )
+
+
+def taken(store: StateStore, holder: str = ANNA, *, at: datetime = NOON) -> Lease:
+    """Take the shard's lease for a minute; it must be there to be taken."""
+    lease = store.acquire(SHARD, holder, MINUTE, now=at)
+    assert lease is not None
+    return lease
 
 
 class StateStoreSuite:
@@ -150,3 +159,113 @@ class StateStoreSuite:
         with ThreadPoolExecutor(8) as threads:
             assert sum(threads.map(save, range(8))) == 1
         assert store.history(JOB, NOON) == store.load(JOB).state.history
+
+    def test_jobs_with_an_open_intent_are_in_flight(self, store: StateStore) -> None:
+        """From the save that opens an intent to the one that closes it."""
+        for job in (OTHER, JOB):
+            store.save(job, full_state(), 0)
+        assert store.in_flight() == tuple(sorted([JOB, OTHER]))
+        store.save(OTHER, JobState(), 1)
+        store.forget(JOB)
+        assert store.in_flight() == ()
+
+    def test_a_lease_is_one_holders(self, store: StateStore) -> None:
+        """While it is good nobody else gets it; other shards are free."""
+        lease = taken(store)
+        assert lease == Lease(shard=SHARD, holder=ANNA, token=lease.token, expires_at=NOON + MINUTE)
+        assert store.acquire(SHARD, BERT, MINUTE, now=NOON + MINUTE / 2) is None
+        assert store.acquire(SHARD + 1, BERT, MINUTE, now=NOON) is not None
+        assert store.holds(lease, now=NOON + MINUTE / 2)
+
+    def test_a_renewal_keeps_the_token(self, store: StateStore) -> None:
+        """It is the same hand; the lease lasts from the renewal on, and what was got first is as good as it."""
+        first = taken(store)
+        renewed = taken(store, at=NOON + MINUTE / 2)
+        assert (renewed.token, renewed.expires_at) == (first.token, NOON + MINUTE * 1.5)
+        assert store.holds(first, now=NOON + MINUTE * 1.4)
+
+    def test_all_of_a_holder_are_renewed_at_once(self, store: StateStore) -> None:
+        """With their tokens; what has expired is not, nor what is somebody else's."""
+        first, lasting = taken(store), store.acquire(SHARD + 1, ANNA, MINUTE * 2, now=NOON)
+        bert = store.acquire(SHARD + 2, BERT, MINUTE * 2, now=NOON)
+        assert lasting
+        later = NOON + MINUTE
+        assert store.renew(ANNA, MINUTE * 2, now=later) == (replace(lasting, expires_at=later + MINUTE * 2),)
+        assert not store.holds(first, now=later)
+        assert store.leases(now=later) == (replace(lasting, expires_at=later + MINUTE * 2), bert)
+
+    @pytest.mark.parametrize("holder", [ANNA, BERT])
+    def test_an_expired_lease_is_taken_under_a_larger_token(self, store: StateStore, holder: str) -> None:
+        """Also by whoever held it: meanwhile it was nobody's. Expired it is at the very instant."""
+        old = taken(store)
+        assert not store.holds(old, now=NOON + MINUTE)
+        new = taken(store, holder, at=NOON + MINUTE)
+        assert new.token > old.token
+        assert store.holds(new, now=NOON + MINUTE)
+        assert not store.holds(old, now=NOON)
+
+    def test_a_released_lease_is_free_at_once(self, store: StateStore) -> None:
+        """The next one need not wait, and its token is larger all the same."""
+        old = taken(store)
+        store.release(old)
+        assert not store.holds(old, now=NOON)
+        assert taken(store, BERT).token > old.token
+
+    def test_a_lease_that_was_taken_over_cannot_be_released(self, store: StateStore) -> None:
+        """Whoever wakes up late takes nothing away from the one who followed."""
+        old = taken(store)
+        new = taken(store, BERT, at=NOON + MINUTE)
+        store.release(old)
+        assert store.holds(new, now=NOON + MINUTE)
+
+    def test_a_save_under_a_good_lease_is_a_save(self, store: StateStore) -> None:
+        """Also when the lease has expired and nobody else has taken it: then nobody else has acted either."""
+        lease = taken(store, at=NOON - timedelta(days=1))
+        assert store.save(JOB, full_state(), 0, lease=lease) == 1
+        assert store.load(JOB).state == full_state()
+
+    @pytest.mark.parametrize("holder", [ANNA, BERT])
+    def test_a_save_under_a_lease_that_was_taken_over_is_refused(self, store: StateStore, holder: str) -> None:
+        """Even over the right version: nothing is saved, neither state nor history."""
+        old = taken(store)
+        taken(store, holder, at=NOON + MINUTE)
+        with pytest.raises(ConflictError, match=r"lease of shard 7.*ünï #1"):
+            store.save(JOB, full_state(), 0, lease=old)
+        assert store.load(JOB) == VersionedState()
+        assert store.history(JOB, NOON) == ()
+
+    def test_a_save_over_another_version_leaves_the_lease_alone(self, store: StateStore) -> None:
+        """A conflict about one job says nothing about the shard."""
+        lease = taken(store)
+        store.save(JOB, JobState(), 0, lease=lease)
+        with pytest.raises(ConflictError):
+            store.save(JOB, full_state(), 0, lease=lease)
+        assert store.holds(lease, now=NOON)
+
+    def test_good_leases_are_told_by_shard(self, store: StateStore) -> None:
+        """Of every holder; expired and released ones are not among them."""
+        expired = store.acquire(1, ANNA, MINUTE / 2, now=NOON)
+        later, released, first = (store.acquire(shard, BERT, MINUTE, now=NOON) for shard in (9, 5, -3))
+        assert expired
+        assert released
+        store.release(released)
+        assert store.leases(now=NOON + MINUTE / 2) == (first, later)
+
+    def test_without_an_instant_the_stores_own_clock_counts(self, store: StateStore) -> None:
+        """A lease taken for a minute is good now; one for no time never was."""
+        lease = store.acquire(SHARD, ANNA, MINUTE)
+        assert lease is not None
+        assert store.holds(lease)
+        assert store.leases() == (lease,)
+        assert store.acquire(SHARD, BERT, MINUTE) is None
+        brief = store.acquire(SHARD + 1, ANNA, timedelta())
+        assert brief is not None
+        assert not store.holds(brief)
+        assert abs(lease.expires_at - MINUTE - datetime.now(UTC)) < MINUTE
+
+    def test_of_many_threads_one_gets_the_lease(self, store: StateStore) -> None:
+        """Eight want a shard that nobody ever held, then the same shard expired: each time one gets it."""
+        for at in (NOON, NOON + MINUTE):
+            with ThreadPoolExecutor(8) as threads:
+                got = list(threads.map(lambda n, at=at: store.acquire(SHARD, f"host/{n}", MINUTE, now=at), range(8)))
+            assert sum(lease is not None for lease in got) == 1

@@ -190,3 +190,22 @@ async def test_a_server_that_knows_no_such_path_brings_no_fault(fetcher: FlinkJo
     """The service's options hold as they are."""
     (job,) = (await fetcher.fetch()).jobs
     assert (job.options, job.faults) == (SERVICE.autoscaler, ())
+
+
+async def test_other_options_of_the_service_reach_a_known_job_at_once() -> None:
+    """The job is not asked again for that, and what it says of itself is still the stronger."""
+    cluster = Cluster()
+    service = SERVICE
+    cluster.wishes = Wishes(
+        cluster.client,
+        lambda key, own: for_job(service, key, own),
+        basis=lambda: service,
+        clock=lambda: cluster.now_s,
+    )
+    before = await cluster.wishes.settings(KEY, JOB_ID)
+    assert await cluster.wishes.settings(KEY, JOB_ID) is before
+    service = replace(SERVICE, autoscaler=AutoscalerOptions(max_parallelism=7, utilization_target=0.1))
+    for status in (JobStatus.RUNNING, JobStatus.RESTARTING):
+        options = (await cluster.wishes.settings(KEY, JOB_ID, status=status)).options
+        assert (options.max_parallelism, options.utilization_target) == (7, 0.8)
+    assert cluster.client.asked == 1

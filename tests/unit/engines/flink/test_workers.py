@@ -15,10 +15,11 @@ from headgate.engines.flink.workers import (
     HEAP_USED,
     TaskManagerSize,
     job_values,
+    read_aggregates,
     read_largest,
     read_size,
 )
-from headgate.model.samples import JobMeasure
+from headgate.model.samples import Aggregate, JobMeasure
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
 from headgate.testing.faults import Fault, FaultKind
@@ -35,6 +36,27 @@ def test_recorded_workers(recorded: Callable[[str], Any]) -> None:
     assert values[JobMeasure.HEAP_MAX_USAGE_RATIO] == pytest.approx(0.19, abs=0.001)
     assert values[JobMeasure.GC_PRESSURE] == pytest.approx(0.0001)
     assert JobMeasure.MANAGED_MEMORY_USED not in values
+
+
+async def test_workers_are_told_in_every_aggregation(watch: FlinkWatch, server: FakeFlink) -> None:
+    """Under Flink's names; an engine that does not know garbage collection tells the rest."""
+    server.workers[0][HEAP_USED] = 100.0
+    server.workers.append(server.workers[0] | {HEAP_USED: 300.0})
+    found = await watch.collector.query_tm_metrics(watch.context)
+    assert found[HEAP_USED] == Aggregate(least=100.0, most=300.0, mean=200.0, total=400.0)
+    assert GC_PER_SECOND in found
+    for worker in server.workers:
+        del worker[GC_PER_SECOND]
+    found = await watch.collector.query_tm_metrics(watch.context)
+    assert found[HEAP_USED].total == 400.0
+    assert GC_PER_SECOND not in found
+
+
+def test_an_aggregate_that_is_no_number_is_left_out() -> None:
+    """NaN is what Flink says of a metric that has none, and an older one may leave an aggregation out."""
+    whole = {"id": HEAP_USED, "min": 1, "max": 3, "avg": 2, "sum": 4}
+    partly = [{**whole, "id": "odd", "avg": "NaN"}, {"id": "old", "max": 3}]
+    assert read_aggregates([whole, *partly]) == {HEAP_USED: Aggregate(least=1.0, most=3.0, mean=2.0, total=4.0)}
 
 
 def test_recorded_size(recorded: Callable[[str], Any]) -> None:

@@ -1,4 +1,4 @@
-"""A real Flink session cluster with the adaptive scheduler, on loopback, as long as a `with` lasts."""
+"""A real Flink cluster with the adaptive scheduler, on loopback, as long as a `with` lasts."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class LocalCluster:
             PermanentError: a process ended, or the time limit was exceeded; the text ends with its log's.
         """
         try:
-            self._start(job_manager(_JOB_MANAGER))
+            self._start_job_manager()
             for name in self._names:
                 self._start(task_manager(name))
             self._await_slots()
@@ -126,14 +126,18 @@ class LocalCluster:
         """Kill the TaskManager of this number (counted from 0 in the order of starting) as a crash would."""
         self._children.kill(self._members.pop(self._names[number]))
 
+    def kill_job_manager(self) -> None:
+        """Kill the JobManager as a crash would: nobody answers at the cluster's address from then on."""
+        self._children.kill(self._members.pop(_JOB_MANAGER))
+
     def restart_job_manager(self) -> None:
         """
         Kill the JobManager, start one at the same ports, wait until the TaskManagers are back.
 
         Without high availability its jobs are gone, as on a real cluster.
         """
-        self._children.kill(self._members.pop(_JOB_MANAGER))
-        self._start(job_manager(_JOB_MANAGER))
+        self.kill_job_manager()
+        self._start_job_manager()
         self._await_slots()
 
     def _write_configuration(self, settings: Settings) -> None:
@@ -141,6 +145,9 @@ class LocalCluster:
             (self.directory / part).mkdir(parents=True, exist_ok=True)
         (self.directory / "conf" / "config.yaml").write_text(render(settings), encoding="utf-8")
         (self.directory / "conf" / "log4j.properties").write_text(LOG4J, encoding="utf-8")
+
+    def _start_job_manager(self) -> None:
+        self._start(job_manager(_JOB_MANAGER, self._runtime.application))
 
     def _start(self, jvm: Jvm) -> None:
         environment = os.environ | {

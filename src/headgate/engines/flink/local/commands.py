@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.engines.flink.local.distribution import classpath
-from headgate.engines.flink.local.runtime import FlinkRuntime
+from headgate.engines.flink.local.runtime import Application, FlinkRuntime
 
 _EXPORTED = ("java.rmi/sun.rmi.registry", "java.security.jgss/sun.security.krb5")
 _OPENED = (
@@ -48,10 +48,15 @@ class Jvm:
     arguments: tuple[str, ...] = ()
 
 
-def job_manager(name: str) -> Jvm:
-    """Return the session cluster's JobManager."""
-    main_class = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
-    return Jvm(name=name, main_class=main_class, options=("-Xmx448m",))
+def job_manager(name: str, application: Application | None = None) -> Jvm:
+    """Return the JobManager of a session cluster, or of an application's."""
+    options = ("-Xmx448m",)
+    if application is None:
+        main_class = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
+        return Jvm(name=name, main_class=main_class, options=options)
+    main_class = "org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint"
+    arguments = ("--job-classname", application.entry_class, *application.arguments)
+    return Jvm(name=name, main_class=main_class, options=options, arguments=arguments)
 
 
 def task_manager(name: str) -> Jvm:
@@ -77,9 +82,15 @@ def command(jvm: Jvm, runtime: FlinkRuntime, directory: Path) -> list[str]:
         f"-Dlog.file={directory / 'log' / jvm.name}.log",
         f"-Dlog4j.configurationFile={(directory / 'conf' / 'log4j.properties').as_uri()}",
         "-cp",
-        classpath(runtime.home),
+        _classpath(runtime),
         jvm.main_class,
         "--configDir",
         str(directory / "conf"),
         *jvm.arguments,
     ]
+
+
+def _classpath(runtime: FlinkRuntime) -> str:
+    # Flink's own jars come first: the archives of loaded classes hold for a class path that begins with them.
+    own = [str(runtime.application.jar)] if runtime.application else []
+    return ":".join([classpath(runtime.home), *own])

@@ -1,4 +1,4 @@
-"""What a local cluster is run with: a Java, a Flink, and archives of loaded classes that make it start sooner."""
+"""What a local cluster is run with: a Java, a Flink, archives of loaded classes, and its job if it is one's own."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ class ClassArchives:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """The one job of an application cluster, which lives and ends with it."""
+
+    jar: Path
+    """On the class path of every process: the cluster loads the job as its own code."""
+    entry_class: str
+    """Full name of the class whose `main` builds the job."""
+    arguments: tuple[str, ...] = ()
+    """Of that `main`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlinkRuntime:
     """A Java and a Flink that run together."""
 
@@ -32,6 +44,8 @@ class FlinkRuntime:
     home: Path
     """Flink's directory."""
     archives: ClassArchives | None = None
+    application: Application | None = None
+    """Makes the cluster one of this job; without it, it is a session cluster, to which jobs are submitted."""
 
     def archive_options(self, main_class: str) -> tuple[str, ...]:
         """Return what the JVM of a main class is told about archives."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from headgate.engines.flink.local.commands import command, job_manager, task_manager
 from headgate.engines.flink.local.java import Java
-from headgate.engines.flink.local.runtime import ClassArchives, FlinkRuntime
+from headgate.engines.flink.local.runtime import Application, ClassArchives, FlinkRuntime
 
 ARCHIVE = "TaskManagerRunner.jsa"
 
@@ -37,6 +38,19 @@ def test_job_and_task_managers_are_different_programs() -> None:
     words = command(job_manager("jm"), runtime(), Path("/lab"))
     main_class = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
     assert words[words.index(main_class) + 1] == "--configDir"
+
+
+def test_an_applications_jar_is_known_to_every_process() -> None:
+    """The JobManager builds the job itself, the TaskManagers run its code; nothing is uploaded."""
+    application = Application(jar=Path("/jobs/orders.jar"), entry_class="shop.Orders", arguments=("rate=5",))
+    of_application = replace(runtime(), application=application)
+    words = command(job_manager("jm", application), of_application, Path("/lab"))
+    assert words[-3:] == ["--job-classname", "shop.Orders", "rate=5"]
+    assert "org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint" in words
+    for jvm in (job_manager("jm", application), task_manager("tm")):
+        words = command(jvm, of_application, Path("/lab"))
+        assert words[words.index("-cp") + 1].endswith(":/jobs/orders.jar")
+    assert not any("orders" in word for word in command(task_manager("tm"), runtime(), Path("/lab")))
 
 
 @pytest.mark.parametrize("recorded", [True, False])

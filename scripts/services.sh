@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs the services that the tests start for themselves, on Debian and its like, as root.
+# Only the programs: none is started, and one that is here already is left as it is.
+# Elsewhere install them by hand, or name running ones (see tests/services).
+set -euo pipefail
+
+# Debian starts a server with its package; asked through this file, it does not.
+readonly POLICY=/usr/sbin/policy-rc.d
+
+install_package() {
+    local made_policy=
+    if [[ ! -e $POLICY ]]; then
+        printf '#!/bin/sh\nexit 101\n' >"$POLICY"
+        chmod +x "$POLICY"
+        made_policy=yes
+    fi
+    local status=0
+    DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes --no-install-recommends "$@" || status=$?
+    [[ -z $made_policy ]] || rm -f "$POLICY"
+    return "$status"
+}
+
+install_postgresql() {
+    compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null ||
+        install_package postgresql
+}
+
+install_mariadb() {
+    command -v mariadbd >/dev/null || install_package mariadb-server
+}
+
+install_prometheus() {
+    command -v prometheus >/dev/null || install_package prometheus
+}
+
+# Kafka has no package: its jars come by Maven, once, into the cache that Flink's come into too.
+install_kafka() {
+    local pom version cache jars
+    pom="$(dirname "$0")/../tests/services/kafka-pom.xml"
+    version="$(sed -n 's:.*<kafka.version>\(.*\)</kafka.version>.*:\1:p' "$pom")"
+    cache="${HEADGATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/headgate}"
+    jars="$cache/kafka-$version"
+    if [[ -d $jars ]]; then
+        return
+    fi
+    command -v mvn >/dev/null || install_package maven
+    mkdir -p "$cache"
+    local unfinished
+    unfinished="$(mktemp -d "$cache/.kafka-XXXXXX")"
+    mvn --batch-mode --quiet --file "$pom" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+        -DincludeScope=runtime -DoutputDirectory="$unfinished"
+    mv "$unfinished" "$jars"
+}
+
+main() {
+    if [[ $# -eq 0 ]]; then
+        set -- postgresql mariadb prometheus kafka
+    fi
+    apt-get update --quiet
+    local service
+    for service in "$@"; do
+        "install_$service"
+    done
+}
+
+main "$@"

@@ -1,0 +1,139 @@
+"""
+A wanted rescale after somebody's decision plugin had its say: held to the job's bounds again, or forbidden.
+
+Whoever writes a plugin may err; what is never done without it is never done with it either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from headgate.algorithm.decide import decision_id
+from headgate.algorithm.plan import Plan, with_equal_ends
+from headgate.algorithm.policies import (
+    Policy,
+    at_least,
+    at_most,
+    held,
+    not_shrinking_in_backlog,
+    within_key_groups,
+    within_partitions,
+)
+from headgate.algorithm.resources import Rescale, quota_reached
+from headgate.algorithm.rules import rules_of
+from headgate.algorithm.signals import signalled
+from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome, Proposal
+from headgate.model.events import EventReason, EventType
+from headgate.model.identity import VertexId
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
+from headgate.model.state import JobState
+from headgate.model.topology import Vertex
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What a job is held to."""
+
+    sample: JobSample
+    options: AutoscalerOptions
+    state: JobState
+
+
+def amended(
+    decision: Decision, wanted: Mapping[VertexId, int], config: ConfigChanges, bounds: Bounds, *, plugin: str
+) -> Decision:
+    """
+    Give a rescale as a plugin wants it, as far as the job's bounds allow that.
+
+    Args:
+        decision: the rescale.
+        wanted: parallelism of the vertices that are to change; the others stay, unknown ones are left out.
+        config: replaces the changes of the configuration.
+        bounds: of the job.
+        plugin: its name, for the trail.
+    """
+    plan = tuple(_bounded(proposal, wanted, decision, bounds, plugin=plugin) for proposal in decision.proposals)
+    topology, options = bounds.sample.topology, bounds.options
+    if Deviation.FORWARD_EQUAL in rules_of(options):
+        plan = with_equal_ends(topology, plan, options)
+    plan = signalled(plan, bounds.sample, options, now=decision.at, state=bounds.state)
+    unknown = sorted(wanted.keys() - topology.by_id.keys())
+    changed = replace(
+        decision,
+        id=decision_id(decision.job, decision.at, plan),
+        message=decision.message + _told(decision.proposals, plan, config, unknown, plugin=plugin),
+        proposals=plan,
+        config=config,
+    )
+    if changed.changes or config != ConfigChanges():
+        return changed
+    message = f"plugin {plugin} leaves nothing to change within the bounds of the job: {decision.message}"
+    return replace(changed, outcome=Outcome.KEEP, reason=Reason.LIMITED, message=message)
+
+
+def forbidden(decision: Decision, *, plugin: str) -> Decision:
+    """Keep the job as it is because a plugin forbids the rescale, and notice that."""
+    notice = Notice(
+        reason=EventReason.SCALING_VETOED,
+        type=EventType.NORMAL,
+        message=f"plugin {plugin} forbids: {decision.message}",
+        key=f"{EventReason.SCALING_VETOED}:{plugin}",
+        fields={"plugin": plugin},
+    )
+    return replace(
+        decision,
+        outcome=Outcome.KEEP,
+        reason=Reason.SCALING_VETOED,
+        message=notice.message,
+        config=ConfigChanges(),
+        notices=(*decision.notices, notice),
+    )
+
+
+def within_quota(decision: Decision, bounds: Bounds) -> Decision:
+    """Keep the job as it is where what plugins made of the rescale exceeds its quota, with the memory of now."""
+    true_total = Deviation.TRUE_QUOTA in rules_of(bounds.options)
+    rescale = Rescale.of(bounds.sample.topology, decision.proposals)
+    quota = quota_reached(rescale, bounds.sample.settings, bounds.options, true_total=true_total)
+    if quota is None or decision.outcome is not Outcome.RESCALE:
+        return decision
+    kept = replace(decision, outcome=Outcome.KEEP, reason=Reason.RESOURCE_QUOTA, message=quota.message)
+    return replace(kept, notices=(*decision.notices, quota), config=ConfigChanges())
+
+
+def _bounded(
+    proposal: Proposal, wanted: Mapping[VertexId, int], decision: Decision, bounds: Bounds, *, plugin: str
+) -> Proposal:
+    detail = f"plugin {plugin} wants it" if proposal.vertex in wanted else f"plugin {plugin} wants no change"
+    asked = proposal.limited_to(wanted.get(proposal.vertex, proposal.current), Reason.DECISION_PLUGIN, detail)
+    backlog = decision.evaluated is not None and decision.evaluated.backlog
+    for policy in _policies(bounds.sample.topology.by_id[proposal.vertex], bounds.options, backlog=backlog):
+        asked = policy(asked)
+    return asked
+
+
+def _policies(vertex: Vertex, options: AutoscalerOptions, *, backlog: bool) -> tuple[Policy, ...]:
+    rules = rules_of(options)
+    partitions = vertex.partitions if Deviation.PARTITIONS_BOUND in rules else None
+    return (
+        at_least(options.min_parallelism),
+        at_most(options.max_parallelism),
+        within_key_groups(vertex.max_parallelism),
+        within_partitions(partitions and max(partitions, vertex.parallelism)),
+        not_shrinking_in_backlog(backlog=backlog and Deviation.BACKLOG_KEEPS in rules),
+        held(hold=vertex.finished, why="the vertex has finished"),
+        held(hold=vertex.id in options.vertex_exclude_ids, why="excluded by vertex.exclude.ids"),
+    )
+
+
+def _told(before: Plan, after: Plan, config: ConfigChanges, unknown: list[VertexId], *, plugin: str) -> str:
+    """Say what a plugin changed; nothing where it changed nothing."""
+    pairs = zip(before, after, strict=True)
+    parts = [f"{new.name} {old.wanted} -> {new.wanted}" for old, new in pairs if old.wanted != new.wanted]
+    parts += [f"{len(config.overrides) + len(config.removals)} settings"] if config != ConfigChanges() else []
+    parts += [f"no vertex {vertex} (left out)" for vertex in unknown]
+    return f"; plugin {plugin}: {', '.join(parts)}" if parts else ""

@@ -1,0 +1,127 @@
+"""`headgate state`: look into the state store, bring it up to date, fill it from the reference's database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from headgate.cli import console
+from headgate.config import load
+from headgate.config.secrets import resolve
+from headgate.errors import ConfigError, NotFoundError
+from headgate.model.identity import JobKey
+from headgate.stores.codec import encode_state
+from headgate.stores.memory import MemoryStateStore
+from headgate.stores.opening import open_store
+from headgate.stores.reference_import import Taken, read_reference, take_over
+from headgate.stores.sql import SqlStateStore
+
+app = typer.Typer(help="Look into the state store, and fill it.", no_args_is_help=True)
+
+_Config = Annotated[Path, typer.Option("--config", "-c", help="The service's file.")]
+_DEFAULT = Path("headgate.yaml")
+
+
+@app.command("migrate")
+def migrate(config: _Config = _DEFAULT) -> None:
+    """Bring the database to the tables of this version; `headgate run` does so too when it starts."""
+    with console.failures(), _store(config) as store:
+        typer.echo("brought up to date" if store.migrate() else "up to date already")
+
+
+@app.command("show")
+def show(job: Annotated[str, typer.Argument(help="`cluster/job`.")], config: _Config = _DEFAULT) -> None:
+    """Print what is remembered of a job, as JSON."""
+    with console.failures(), _store(config) as store:
+        held = store.load(_key(job))
+        if held.version == 0:
+            message = f"the state store knows no job {job!r}"
+            raise NotFoundError(message)
+    typer.echo(encode_state(held.state))
+
+
+@app.command("import")
+def import_(
+    source: Annotated[str, typer.Option("--from", help="URL of the reference's database; may be ${env:NAME}.")],
+    config: _Config = _DEFAULT,
+    *,
+    job: Annotated[
+        list[str] | None, typer.Option(help="JOBID=CLUSTER/NAME: which job a job id is. As often as needed.")
+    ] = None,
+    jobs: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="A file with one such line for each job.")
+    ] = None,
+) -> None:
+    """
+    Take over the history that flink-autoscaler's JDBC plugin has kept, for the jobs that are named.
+
+    The reference knows a job by its job id, Headgate by cluster and name. Run it without --job first: it lists the ids
+    that it finds. It can be repeated; nothing is taken twice, nothing is overwritten.
+    """
+    with console.failures(), _store(config) as store:
+        lines = [*(jobs.read_text().splitlines() if jobs else ()), *(job or ())]
+        rows = read_reference(_resolved("--from", source).removeprefix("jdbc:"))
+        for found in take_over(rows, names_in(lines), store):
+            _tell(found)
+
+
+def names_in(lines: Sequence[str]) -> Mapping[str, JobKey]:
+    """
+    Read lines like `JOBID=CLUSTER/NAME`; empty ones and comments are passed over.
+
+    Raises:
+        ConfigError: every line that reads otherwise.
+    """
+    names, faults = {}, []
+    for line in lines:
+        job_id, equals, key = (part.strip() for part in line.partition("="))
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if not job_id or not equals or "/" not in key:
+            faults.append(f"--job: {line!r} names no job. Hint: write JOBID=CLUSTER/NAME")
+            continue
+        names[job_id] = JobKey.parse(key)
+    if faults:
+        raise ConfigError(faults)
+    return names
+
+
+def _tell(found: Taken) -> None:
+    typer.echo(f"{found.job_id} -> {found.job or '?'}")
+    for what in found.taken:
+        typer.echo(f"  taken: {what}")
+    for what in found.left:
+        typer.echo(f"  left:  {what}")
+    if found.job is None:
+        console.err.print(escape(f"Hint: --job '{found.job_id}=CLUSTER/NAME'"))
+
+
+def _key(text: str) -> JobKey:
+    try:
+        return JobKey.parse(text)
+    except ValueError as error:
+        raise ConfigError([str(error)]) from error
+
+
+@contextmanager
+def _store(config: Path) -> Iterator[SqlStateStore]:
+    store = open_store(_resolved("state-store", load(config, os.environ, {}).options.state_store))
+    if isinstance(store, MemoryStateStore):
+        raise ConfigError(["state-store: `memory` keeps nothing between two processes. Hint: give a database URL"])
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _resolved(key: str, reference: str) -> str:
+    try:
+        return resolve(reference)
+    except ValueError as error:
+        raise ConfigError([f"{key}: {error}"]) from error

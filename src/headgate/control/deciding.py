@@ -1,0 +1,185 @@
+"""
+Deciding for one job with the plugins that its options name: checkers, an alignment mode, a chain of decision plugins.
+
+A job without any is decided for on the spot. Plugins are asked in threads, as each may take its deadline; one that
+fails is left out of this decision, and a notice names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Protocol
+
+from headgate.algorithm.alignment import AlignmentMode, OwnAlignment, Span
+from headgate.algorithm.decide import decide
+from headgate.algorithm.propose import UNKNOWN
+from headgate.algorithm.review import Bounds, amended, forbidden, within_quota
+from headgate.control import reports
+from headgate.errors import PluginError
+from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome
+from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
+from headgate.model.state import JobState
+from headgate.model.topology import Vertex
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.plugins.host import PluginHost
+from headgate.plugins.kinds import Kind
+from headgate.plugins.ready import Plugin
+from headgate.plugins.reports import failure_noticed, plugin_failed
+from headgate.ports import AlignmentQuestion, Change, EventHandler, JobContext, Unrecoverable
+
+Answer = EvaluatedMetrics | NotReady
+
+_BUILT_IN = {str(mode) for mode in AlignmentMode}
+
+
+class Decider(Protocol):
+    """Decides for one job."""
+
+    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
+        """Say why nothing may be decided for a job, whatever its numbers; None when something may."""
+
+    async def decide(
+        self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
+    ) -> Decision:
+        """Decide by a job's numbers and its past."""
+
+
+class PlainDecider:
+    """Decides without plugins."""
+
+    async def examine(self, _ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+        """Let everything be decided."""
+        return None
+
+    async def decide(
+        self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
+    ) -> Decision:
+        """Decide."""
+        return decide(sample, answer, ctx.options, now, state)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginDecider:
+    """Decides with the plugins that a job's options name."""
+
+    host: PluginHost
+    events: EventHandler
+
+    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
+        """
+        Ask the job's checkers whether it is beyond recovery; while one says so, nothing is scaled.
+
+        That is told and no more: taking the job back to an earlier parallelism is not done here. A checker that fails
+        says nothing.
+        """
+        if not ctx.options.enabled or not ctx.options.rollback_checkers:
+            return None
+        return await self.host.aside(partial(self._examined, ctx, answer, now))
+
+    async def decide(
+        self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
+    ) -> Decision:
+        """Decide, and let the job's decision plugins have their say on a rescale."""
+        options = ctx.options
+        if options.custom_executors or _names_own_mode(options):
+            return await self.host.aside(partial(self._decided, ctx, sample, answer, now, state))
+        return decide(sample, answer, options, now, state)
+
+    def _examined(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
+        evaluated = answer if isinstance(answer, EvaluatedMetrics) else None
+        interval = ctx.options.scaling_event_interval
+        checkers, failed = self.host.chain(Kind.UNRECOVERABLE_ERROR_CHECKER, ctx.options.rollback_checkers)
+        verdicts = [_checked(checker, ctx, evaluated) for checker in checkers]
+        for error in (*failed, *(verdict for verdict in verdicts if isinstance(verdict, PluginError))):
+            self.events.handle(plugin_failed(ctx.key, error, now, interval))
+        evidence = next((verdict for verdict in verdicts if isinstance(verdict, str)), None)
+        if evidence is None:
+            return None
+        self.events.handle(reports.unrecoverable(ctx.key, evidence, now, interval))
+        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message=evidence)
+
+    def _decided(self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState) -> Decision:
+        decision = self._aligned(ctx.options, sample, answer, now, state)
+        if decision.outcome is not Outcome.RESCALE or not ctx.options.custom_executors:
+            return decision
+        return self._reviewed(ctx, decision, Bounds(sample=sample, options=ctx.options, state=state))
+
+    def _aligned(
+        self, options: AutoscalerOptions, sample: JobSample, answer: Answer, now: datetime, state: JobState
+    ) -> Decision:
+        """Decide with the job's own alignment mode; by the built-in one where that fails."""
+        name = options.alignment_mode
+        if name is None or not _names_own_mode(options):
+            return decide(sample, answer, options, now, state)
+        try:
+            own = _own_alignment(self.host.ready(Kind.ALIGNMENT_MODE, name), sample, answer)
+            return decide(sample, answer, options, now, state, align=own)
+        except PluginError as error:
+            return _noticing(decide(sample, answer, options, now, state), [failure_noticed(error)])
+
+    def _reviewed(self, ctx: JobContext, decision: Decision, bounds: Bounds) -> Decision:
+        chain, failed = self.host.chain(Kind.DECISION_PLUGIN, ctx.options.custom_executors)
+        decision = _noticing(decision, map(failure_noticed, failed))
+        for plugin in chain:
+            if decision.outcome is not Outcome.RESCALE:
+                return decision
+            decision = _amended_by(plugin, ctx, decision, bounds)
+        return within_quota(decision, bounds)
+
+
+def _names_own_mode(options: AutoscalerOptions) -> bool:
+    return options.alignment_mode is not None and options.alignment_mode not in _BUILT_IN
+
+
+def _checked(checker: Plugin, ctx: JobContext, evaluated: EvaluatedMetrics | None) -> str | PluginError | None:
+    """Give the evidence of a checker that condemns the job."""
+    try:
+        verdict: bool | Unrecoverable = checker.port.check(ctx, evaluated)
+    except Exception as error:  # noqa: BLE001 - it is anybody's code
+        return checker.failure(error)
+    if isinstance(verdict, Unrecoverable):
+        return f"checker {checker.name}: {verdict.evidence}"
+    return f"checker {checker.name} says that the job will not recover" if verdict else None
+
+
+def _own_alignment(plugin: Plugin, sample: JobSample, answer: Answer) -> OwnAlignment:
+    metrics = dict(answer.vertices.items()) if isinstance(answer, EvaluatedMetrics) else {}
+
+    def own(vertex: Vertex, target: int, span: Span) -> int | None:
+        question = AlignmentQuestion(
+            vertex=vertex,
+            target=target,
+            lower=span.lower,
+            upper=span.most,
+            inputs=tuple(edge.ship_strategy for edge in sample.topology.inputs[vertex.id]),
+            metrics=metrics.get(vertex.id, UNKNOWN),
+        )
+        try:
+            return plugin.port.align(question) if plugin.port.is_applicable(question) else None
+        except Exception as error:
+            raise plugin.failure(error) from error
+
+    return own
+
+
+def _amended_by(plugin: Plugin, ctx: JobContext, decision: Decision, bounds: Bounds) -> Decision:
+    wanted = {vertex: proposal.wanted for vertex, proposal in decision.changes.items()}
+    change = Change(parallelism=wanted, config=decision.config)
+    try:
+        answer: Change | None = plugin.port.decide(ctx, decision, change)
+    except Exception as error:  # noqa: BLE001 - it is anybody's code
+        return _noticing(decision, [failure_noticed(plugin.failure(error))])
+    if answer is None or (not answer.parallelism and answer.config == ConfigChanges()):
+        return forbidden(decision, plugin=plugin.name)
+    if answer == change:
+        return decision
+    return amended(decision, answer.parallelism, answer.config, bounds, plugin=plugin.name)
+
+
+def _noticing(decision: Decision, notices: Iterator[Notice] | list[Notice]) -> Decision:
+    return replace(decision, notices=(*decision.notices, *notices))

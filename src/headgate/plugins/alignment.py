@@ -1,0 +1,46 @@
+"""The built-in alignment modes behind the port, for whoever composes them; the control loop calls their rule itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from headgate.algorithm import alignment
+from headgate.algorithm.alignment import Span
+from headgate.model.topology import ShipStrategy
+from headgate.ports import AlignmentQuestion
+
+
+class Balanced:
+    """To the next divisor, or to where the largest share gets smaller at least."""
+
+    mode = alignment.AlignmentMode.BALANCED
+
+    def __init__(self, _parameters: Mapping[str, str] = {}, /) -> None:
+        """Need no parameters."""
+
+    def is_applicable(self, question: AlignmentQuestion, /) -> bool:
+        """Tell whether subtasks have shares at all."""
+        return alignment.is_applicable(question.vertex, keyed=ShipStrategy.HASH in question.inputs)
+
+    def align(self, question: AlignmentQuestion, /) -> int:
+        """Give the aligned parallelism nearest above the target."""
+        vertex = question.vertex
+        span = Span(
+            current=vertex.parallelism,
+            shares=vertex.partitions or vertex.max_parallelism,
+            lower=question.lower,
+            most=question.upper,
+        )
+        return alignment.align(question.target, span, self.mode, bound=True).parallelism
+
+
+class EvenlySpread(Balanced):
+    """To the next divisor only."""
+
+    mode = alignment.AlignmentMode.EVENLY_SPREAD
+
+
+class Off(Balanced):
+    """Not at all."""
+
+    mode = alignment.AlignmentMode.OFF

@@ -1,0 +1,228 @@
+"""The host: makes chosen plugins ready to be asked, Headgate's own here and those of others where they do no harm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from headgate.errors import ConfigError, PluginError
+from headgate.options.live import Live, in_force
+from headgate.options.plugins import PluginOptions
+from headgate.plugins.aside import ThreadedRealizer
+from headgate.plugins.asking import Asking
+from headgate.plugins.catalog import Catalog, Choice
+from headgate.plugins.concealing import concealed
+from headgate.plugins.hosted import HOSTED, HostedCollector
+from headgate.plugins.kinds import Kind
+from headgate.plugins.making import make, priority_of
+from headgate.plugins.ready import Plugin
+from headgate.plugins.registry import UnknownPluginError
+from headgate.plugins.worker.process import WorkerProcess
+from headgate.plugins.worker.requests import Recipe
+
+T = TypeVar("T")
+
+Provided = Mapping[tuple[Kind, str], Any]
+"""Headgate's own plugins that stand already, by kind and registered name."""
+
+_THREADS = 8
+_NOTHING: Provided = MappingProxyType({})
+NO_PARAMETERS: Mapping[str, str] = MappingProxyType({})
+
+
+class PluginHost:
+    """
+    Everything that options may name, made when first used and kept.
+
+    Of kinds that only answer, those of others run in two worker processes for each distribution, one for collectors and
+    one for all else, so that the two cadences do not wait for each other. A realizer of others runs on a thread of its
+    own. Everything else, and Headgate's own, runs where it is asked. Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        catalog: Live[Catalog],
+        limits: Live[PluginOptions],
+        *,
+        provided: Provided = _NOTHING,
+        resolve: Callable[[str], str] = str,
+    ) -> None:
+        """
+        Make nothing yet.
+
+        Args:
+            catalog: what names mean; one that changes makes an instance anew whose parameters did.
+            limits: how long calls may take.
+            provided: what stands already.
+            resolve: replaces the secrets in a parameter.
+        """
+        self._catalog = catalog
+        self._limits = limits
+        self._provided = provided
+        self._resolve = resolve
+        self._ready: dict[tuple[Kind, str], tuple[Choice, Plugin]] = {}
+        self._workers: dict[tuple[str, bool], WorkerProcess] = {}
+        self._pools = {collects: ThreadPoolExecutor(_THREADS, "headgate-plugins") for collects in (True, False)}
+
+    def ready(self, kind: Kind, name: str) -> Plugin:
+        """
+        Give a plugin ready to be asked; blocking where its worker process must be started first.
+
+        Raises:
+            PluginError: there is none, it does not want its parameters, or it cannot be made.
+        """
+        choice = self._chosen(kind, name)
+        known = self._known(choice)
+        if known is None:
+            known = self._made(choice)
+            self._ready[kind, name] = choice, known
+        return known
+
+    def known(self, kind: Kind, name: str) -> Plugin | None:
+        """
+        Give a plugin if it is ready already, without waiting for anything.
+
+        Raises:
+            PluginError: there is none.
+        """
+        return self._known(self._chosen(kind, name))
+
+    def chain(self, kind: Kind, names: Sequence[str]) -> tuple[tuple[Plugin, ...], tuple[PluginError, ...]]:
+        """Give the plugins of a list by priority, those of equal ones in the order of the list; and those that fail."""
+        found, failed = list[Plugin](), list[PluginError]()
+        for name in dict.fromkeys(names):
+            try:
+                found.append(self.ready(kind, name))
+            except PluginError as error:
+                failed.append(error)
+        return tuple(sorted(found, key=lambda plugin: plugin.priority)), tuple(failed)
+
+    def made(self, kind: Kind, name: str, parameters: Mapping[str, str] = NO_PARAMETERS) -> Any:
+        """
+        Make a plugin that the operator chose, another one at each call.
+
+        Args:
+            kind: one that is not isolated.
+            name: of a registered plugin, or of an instance.
+            parameters: over those of the instance.
+
+        Raises:
+            ConfigError: there is none, it does not want its parameters, or it cannot be made.
+        """
+        try:
+            choice = self._chosen(kind, name)
+            return self._made(replace(choice, parameters={**choice.parameters, **parameters})).port
+        except PluginError as error:
+            raise ConfigError([str(error)]) from error
+
+    def factories(self, kind: Kind) -> Mapping[str, Callable[[], Any]]:
+        """Give what makes each plugin of a kind that is not built in, by the names that options may have."""
+        catalog = in_force(self._catalog)
+        names = (name for name in catalog.names(kind) if not catalog.is_built_in(kind, name))
+        return {name: partial(self.made, kind, name) for name in names}
+
+    async def aside(self, call: Callable[[], T], *, collects: bool = False) -> T:
+        """Do what blocks in a thread of the host's own: a plugin that hangs takes none from Headgate's work."""
+        return await asyncio.get_running_loop().run_in_executor(self._pools[collects], call)
+
+    @property
+    def pool(self) -> ThreadPoolExecutor:
+        """The threads in which plugins are asked while jobs are evaluated and decided."""
+        return self._pools[False]
+
+    def faults(self) -> Iterator[tuple[Kind, str, str]]:
+        """Make every declared instance, and yield kind, name and what is wrong of those that cannot be made."""
+        for kind, name in in_force(self._catalog).declared():
+            try:
+                self.ready(kind, name)
+            except PluginError as error:
+                yield kind, name, str(error)
+
+    def workers(self, distribution: str) -> tuple[int, ...]:
+        """Give the process ids of a distribution's workers."""
+        running = (worker.pid for (owner, _), worker in self._workers.items() if owner == distribution)
+        return tuple(pid for pid in running if pid is not None)
+
+    def close(self) -> None:
+        """End all workers, and wait for nobody."""
+        for worker in self._workers.values():
+            worker.close()
+        for pool in self._pools.values():
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _known(self, choice: Choice) -> Plugin | None:
+        """Give what was made of the same choice; other parameters make another plugin."""
+        made_of, plugin = self._ready.get((choice.plugin.kind, choice.name), (None, None))
+        return plugin if made_of == choice else None
+
+    def _chosen(self, kind: Kind, name: str) -> Choice:
+        try:
+            return in_force(self._catalog).find(kind, name)
+        except UnknownPluginError as error:
+            raise PluginError(name, "no distribution", f"cannot be made: {error}") from error
+
+    def _made(self, choice: Choice) -> Plugin:
+        found, distribution = choice.plugin, choice.plugin.distribution
+        if (found.kind, found.name) in self._provided and found.is_ours:
+            return Plugin(name=choice.name, distribution=distribution, port=self._provided[found.kind, found.name])
+        if found.kind.is_isolated and not found.is_ours:
+            return self._isolated(choice, self._recipe(choice))
+        try:
+            port, priority = self._here(choice, self._recipe(choice))
+        except Exception as error:
+            what = concealed(f"cannot be made: {type(error).__name__}: {error}", self._secrets(choice))
+            raise PluginError(choice.name, distribution, what) from error
+        return Plugin(
+            name=choice.name,
+            distribution=distribution,
+            port=port,
+            priority=priority,
+            secrets=self._secrets(choice),
+        )
+
+    def _here(self, choice: Choice, recipe: Recipe) -> tuple[Any, int]:
+        maker = partial(make, recipe.kind, recipe.target, recipe.mapping)
+        if recipe.kind is Kind.SCALING_REALIZER and not choice.plugin.is_ours:
+            limit = in_force(self._limits).realize_deadline
+            return ThreadedRealizer(maker, limit, choice.name, choice.plugin.distribution), 0
+        port = maker()
+        return port, priority_of(port)
+
+    def _isolated(self, choice: Choice, recipe: Recipe) -> Plugin:
+        limits = in_force(self._limits)
+        asking = Asking(
+            choice=choice,
+            recipe=recipe,
+            worker=self._worker(choice),
+            limit=limits.deadline,
+            start_limit=limits.start_deadline,
+            secrets=self._secrets(choice),
+        )
+        priority = asking.prepare()
+        if recipe.kind is Kind.METRIC_COLLECTOR:
+            port: Any = HostedCollector(asking, partial(self.aside, collects=True))
+        else:
+            port = HOSTED[recipe.kind](asking)
+        return Plugin(name=choice.name, distribution=choice.plugin.distribution, port=port, priority=priority)
+
+    def _worker(self, choice: Choice) -> WorkerProcess:
+        collects = choice.plugin.kind is Kind.METRIC_COLLECTOR
+        return self._workers.setdefault((choice.plugin.distribution, collects), WorkerProcess())
+
+    def _secrets(self, choice: Choice) -> tuple[str, ...]:
+        """Give the parameters that are not what is written: secrets that were looked up."""
+        pairs = zip(sorted(choice.parameters.items()), self._recipe(choice).parameters, strict=True)
+        return tuple(resolved for (_, written), (_, resolved) in pairs if resolved != written)
+
+    def _recipe(self, choice: Choice) -> Recipe:
+        found = choice.plugin
+        try:
+            parameters = tuple((key, self._resolve(text)) for key, text in sorted(choice.parameters.items()))
+        except ValueError as error:
+            raise PluginError(choice.name, found.distribution, f"cannot be made: {error}") from error
+        return Recipe(kind=found.kind, target=found.target, parameters=parameters)

@@ -1,0 +1,154 @@
+"""A fake Flink whose jobs are stopped with a savepoint, and started from one out of a jar, with ids of one's choice."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from headgate.testing.fake_flink import FakeFlink
+from headgate.testing.fake_job import FakeJob
+from headgate.testing.fake_requests import RefusedRequest
+
+JAR = "job.jar"
+_DUPLICATE = "Could not execute application.\nCaused by: org.apache.flink.Duplicate: Job has already been submitted."
+_CHECKPOINT_FAILED = "java.util.CompletionException: wrapped\nCaused by: java.io.IOException: {}\n\tat Some.java:1"
+
+
+@dataclass(slots=True, kw_only=True)
+class Started:
+    """How one job was started."""
+
+    body: dict[str, Any]
+    at_ms: int
+
+
+@dataclass(slots=True)
+class _Stops:
+    """What was asked to stop, by trigger id."""
+
+    failures: dict[str, str | None] = field(default_factory=dict)
+    savepoints: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """By job: where, and when."""
+
+
+class RedeployableFlink(FakeFlink):
+    """
+    The fake server with savepoints and jars.
+
+    Attributes:
+        savepoint_failure: why a savepoint cannot be written; None: it can.
+        savepoint_takes: whether savepoints are never ready until this is False.
+        start_failures: why the next starts fail, one each; Flink then lists a failed job.
+        starting: whether started jobs wait for slots until this is False.
+        started: how jobs were started, by id.
+        forgets_triggers: whether it has been too long since, for Flink to tell of stops.
+    """
+
+    def __init__(self, jobs: Iterable[FakeJob] = ()) -> None:
+        """Have the jobs, and one jar that builds the first."""
+        super().__init__(jobs)
+        self.savepoint_failure: str | None = None
+        self.savepoint_takes = False
+        self.start_failures: list[str] = []
+        self.starting = False
+        self.started: dict[str, Started] = {}
+        self.forgets_triggers = False
+        self._program = copy.deepcopy(next(iter(self.jobs.values())))
+        self._stops = _Stops()
+        self._failed: dict[str, str] = {}
+
+    @property
+    def alive(self) -> list[str]:
+        """Give the ids of the jobs that have not ended."""
+        return [job.job_id for job in self.jobs.values() if job.state not in {"FINISHED", "FAILED", "CANCELED"}]
+
+    def ready(self) -> None:
+        """Give waiting jobs their slots."""
+        self.starting = False
+        for job in self.jobs.values():
+            job.tasks_missing = 0
+
+    def _routes(self) -> list[web.RouteDef]:
+        return [
+            *super()._routes(),
+            web.get("/jars", self._jars),
+            web.post("/jars/{jar}/plan", self._plan_jar),
+            web.post("/jars/{jar}/run", self._run_jar),
+            web.post("/jobs/{job}/stop", self._stop),
+            web.patch("/jobs/{job}", self._cancel),
+            web.get("/jobs/{job}/savepoints/{trigger}", self._savepoint),
+            web.get("/jobs/{job}/checkpoints", self._statistics),
+            web.get("/jobs/{job}/exceptions", self._exceptions),
+        ]
+
+    async def _jars(self, _: web.Request) -> web.Response:
+        return web.json_response({"files": [{"id": f"0_{JAR}", "name": JAR, "uploaded": 1}]})
+
+    async def _plan_jar(self, _: web.Request) -> web.Response:
+        return web.json_response({"plan": {"nodes": [{"id": vertex.id} for vertex in self._program.vertices]}})
+
+    async def _run_jar(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        job_id = body.get("jobId") or f"{len(self.started) + 100:032x}"
+        if job_id in self.jobs:
+            raise RefusedRequest(400, _DUPLICATE)
+        self.started[job_id] = Started(body=body, at_ms=self.now_ms)
+        job = self._built(job_id, body.get("parallelism", 1))
+        self.add(job)
+        if self.start_failures:
+            job.state, self._failed[job_id] = "FAILED", self.start_failures.pop(0)
+            raise RefusedRequest(400, "Could not execute application.")
+        return web.json_response({"jobid": job_id})
+
+    def _built(self, job_id: str, parallelism: int) -> FakeJob:
+        job = copy.deepcopy(self._program)
+        job.job_id, job.submitted_at_ms = job_id, 0
+        job.tasks_missing = 1 if self.starting else 0
+        for vertex in job.vertices:
+            vertex.parallelism, vertex.upper_bound = parallelism, None
+        return job
+
+    async def _stop(self, request: web.Request) -> web.Response:
+        job, trigger = self._job(request), (await request.json())["triggerId"]
+        if trigger not in self._stops.failures:
+            self._stops.failures[trigger] = self.savepoint_failure
+            if self.savepoint_failure is None:
+                self._stops.savepoints[job.job_id] = (f"file:/savepoints/{job.job_id[:6]}", self.now_ms)
+        self._end_stopped(job)
+        return web.json_response({"request-id": trigger}, status=202)
+
+    async def _savepoint(self, request: web.Request) -> web.Response:
+        job, trigger = self._job(request), request.match_info["trigger"]
+        if self.forgets_triggers or trigger not in self._stops.failures:
+            raise RefusedRequest(404, f"There is no savepoint operation with triggerId={trigger} for job {job.job_id}.")
+        failure = self._stops.failures[trigger]
+        if failure is not None:
+            cause = {"class": "x", "stack-trace": _CHECKPOINT_FAILED.format(failure)}
+            return web.json_response({"status": {"id": "COMPLETED"}, "operation": {"failure-cause": cause}})
+        self._end_stopped(job)
+        if self.savepoint_takes:
+            return web.json_response({"status": {"id": "IN_PROGRESS"}, "operation": None})
+        operation = {"location": self._stops.savepoints[job.job_id][0]}
+        return web.json_response({"status": {"id": "COMPLETED"}, "operation": operation})
+
+    def _end_stopped(self, job: FakeJob) -> None:
+        if job.job_id in self._stops.savepoints and not self.savepoint_takes:
+            job.state = "FINISHED"
+
+    async def _cancel(self, request: web.Request) -> web.Response:
+        self._job(request).state = "CANCELED"
+        return web.json_response({}, status=202)
+
+    async def _statistics(self, request: web.Request) -> web.Response:
+        savepoint = self._stops.savepoints.get(self._job(request).job_id)
+        latest = {"external_path": savepoint[0], "trigger_timestamp": savepoint[1]} if savepoint else None
+        return web.json_response({"latest": {"savepoint": latest}})
+
+    async def _exceptions(self, request: web.Request) -> web.Response:
+        failure = self._failed.get(self._job(request).job_id)
+        entries = [{"stacktrace": f"org.apache.flink.Failed: {failure}"}] if failure else []
+        return web.json_response({"exceptionHistory": {"entries": entries}})

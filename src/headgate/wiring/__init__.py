@@ -1,0 +1,132 @@
+"""The composition root: from options to a running service. Nothing else makes adapters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from functools import partial
+
+from headgate.config.reload import LiveOptions
+from headgate.control.observation import Observer
+from headgate.control.outbox import Outbox
+from headgate.control.reloading import Reloading
+from headgate.control.runner import Listener, Runner, nothing
+from headgate.control.selection import SelectedCollector
+from headgate.events.opening import EventService
+from headgate.options.service import ServiceOptions
+from headgate.plugins.host import PluginHost
+from headgate.plugins.kinds import Kind
+from headgate.ports import DecisionSink, EventHandler, MetricCollector
+from headgate.samplelog.upkeep import upkeep
+from headgate.signals.collector import WithSignals
+from headgate.signals.opening import close_sources, open_sources
+from headgate.telemetry.board import Board
+from headgate.telemetry.server import served
+from headgate.telemetry.tap import Tap
+from headgate.wiring.data import data_path
+from headgate.wiring.deciding import Deciding
+from headgate.wiring.engines import collect_time_limit, open_engines
+from headgate.wiring.extending import open_host
+from headgate.wiring.remembering import divide, open_state
+from headgate.wiring.telling import open_listeners, tellers
+
+
+@asynccontextmanager
+async def service(
+    options: ServiceOptions,
+    *,
+    live: LiveOptions | None = None,
+    on_decisions: Listener = lambda _: None,
+    events: EventHandler | None = None,
+    decisions: DecisionSink | None = None,
+) -> AsyncIterator[Runner]:
+    """
+    Give a runner over all clusters of the options; what it opened is closed at the end.
+
+    With live options, which hold the given ones at first, what can change while running does. Events and decisions go
+    to the given places instead of the usual ones, if any are given.
+
+    Raises:
+        ConfigError: a file or secret that the options name is not there, or the metrics' address cannot be had.
+    """
+    now = partial(_in_force, options, live)
+    async with AsyncExitStack() as stack:
+        tap = _tap(options, stack)
+        engines = await open_engines(options, now, stack)
+        host = await open_host(now, engines.provided, stack)
+        listeners = open_listeners(options.events, host, events)
+        stack.push_async_callback(asyncio.to_thread, listeners.close)
+        saved, told = tellers(listeners.handler, tap)
+        collector = _observing(options, engines.collector, host, told, stack)
+        data = data_path(options, now, stack)
+        store = open_state(options.state_store)
+        leases = divide(store, options.lease, stack)
+        deciding = Deciding(
+            now=now,
+            engines=engines,
+            host=host,
+            collector=collector,
+            data=data,
+            outbox=Outbox(store=store, events=saved, leases=leases),
+            events=told,
+            decisions=decisions or data.decisions,
+        )
+        yield Runner(
+            observers=tuple(
+                Observer(
+                    fetcher=tap.fetcher(name, fetcher),
+                    collector=collector,
+                    sink=data.samples_of(name),
+                    events=told,
+                    time_limit=collect_time_limit(options),
+                )
+                for name, fetcher in engines.fetchers.items()
+            ),
+            cycle=deciding.cycle(),
+            events=told,
+            leases=leases,
+            collect_interval=lambda: now().collect_interval,
+            decide_interval=lambda: now().decide_interval,
+            before_decisions=Reloading(live=live, events=told) if live else nothing,
+            on_decisions=tap.decisions(on_decisions),
+            on_tick=tap.ticks,
+            upkeep=lambda at: _keep_house(now(), listeners, at),
+        )
+
+
+def _in_force(options: ServiceOptions, live: LiveOptions | None) -> ServiceOptions:
+    return options if live is None else live.options
+
+
+def _observing(
+    options: ServiceOptions, usual: MetricCollector, host: PluginHost, told: EventHandler, stack: AsyncExitStack
+) -> MetricCollector:
+    """
+    Give what observes jobs: the collector that each one names, and external metrics with its samples.
+
+    Raises:
+        ConfigError: a signal source cannot be made.
+    """
+    sources = open_sources(options.signal_sources, options.signals, partial(host.made, Kind.SIGNAL_SOURCE))
+    stack.push_async_callback(close_sources, sources)
+    # What a signal takes longer counts for the next sample, so that no job is left without one.
+    patience = collect_time_limit(options) / 2
+    return WithSignals(SelectedCollector(usual=usual, host=host), sources, events=told, time_limit=patience)
+
+
+def _keep_house(options: ServiceOptions, listeners: EventService, at: datetime) -> None:
+    try:
+        upkeep(options.log, at)
+    finally:
+        listeners.expire(at - options.events.retention)
+
+
+def _tap(options: ServiceOptions, stack: AsyncExitStack) -> Tap:
+    address = options.metrics.listen_on
+    if address is None:
+        return Tap()
+    board = Board()
+    stack.enter_context(served(board, address))
+    return Tap(board=board)

@@ -1,0 +1,76 @@
+"""Where samples and decisions go, and what evaluates."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from headgate.engines.flink.local.java import find_java
+from headgate.options.service import Pipeline, ServiceOptions
+from headgate.pipeline.in_process import InProcessEvaluator
+from headgate.pipeline.selected import WindowSource
+from headgate.ports import DecisionSink, FleetEvaluator, SampleSink
+from headgate.samplelog.windows import LogWindows
+from headgate.samplelog.writer import SampleLog
+
+if TYPE_CHECKING:
+    from headgate.pipeline.revival import RevivingEvaluator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPath:
+    """Where samples and decisions go, and what evaluates."""
+
+    samples_of: Callable[[str], SampleSink]
+    """The sink of a cluster's samples."""
+    decisions: DecisionSink
+    evaluator: FleetEvaluator
+    windows: WindowSource
+    """Gives samples back, for jobs that are evaluated apart."""
+
+
+def data_path(options: ServiceOptions, now: Callable[[], ServiceOptions], stack: AsyncExitStack) -> DataPath:
+    """Choose where windows are kept and reduced; decisions go to the log either way, for `explain`."""
+    decisions = SampleLog(options.log.path)
+    if options.pipeline is Pipeline.IN_PROCESS:
+        memory = InProcessEvaluator(collect_interval=lambda: now().collect_interval, keep=lambda: longest_window(now()))
+        return DataPath(samples_of=lambda _: memory, decisions=decisions, evaluator=memory, windows=memory)
+    spark = _spark_evaluator(options, now)
+    stack.push_async_callback(asyncio.to_thread, spark.close)
+    return DataPath(
+        samples_of=lambda cluster: SampleLog(options.log.path, shard=shard_of(cluster)),
+        decisions=decisions,
+        evaluator=spark,
+        windows=LogWindows(options.log.path),
+    )
+
+
+def shard_of(cluster: str) -> str:
+    """Name the files of a cluster's samples: the same in every process, whatever the cluster is called."""
+    return hashlib.sha256(cluster.encode()).hexdigest()[:8]
+
+
+def _spark_evaluator(options: ServiceOptions, now: Callable[[], ServiceOptions]) -> RevivingEvaluator:
+    # PySpark is imported only where it is used: without it a command starts in a fraction of the time.
+    from headgate.pipeline.live import SparkEvaluator  # noqa: PLC0415
+    from headgate.pipeline.revival import RevivingEvaluator  # noqa: PLC0415
+    from headgate.pipeline.session import open_session  # noqa: PLC0415
+
+    return RevivingEvaluator(
+        open_session=lambda: open_session(
+            options.spark_master, java_home=find_java().home, settings=options.spark_settings
+        ),
+        evaluator_over=lambda session: SparkEvaluator(
+            session, options.log.path, collect_interval=lambda: now().collect_interval
+        ),
+    )
+
+
+def longest_window(options: ServiceOptions) -> timedelta:
+    """Give the longest metric window that any job may have."""
+    return max(one.metrics_window for one in (options.autoscaler, *(job.autoscaler for job in options.jobs)))

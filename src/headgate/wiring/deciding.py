@@ -1,0 +1,67 @@
+"""The cycle, with every port that it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headgate.config import for_job
+from headgate.config.launches import SAVEPOINT_REDEPLOY, launch_of
+from headgate.control.actuation import Actuator
+from headgate.control.cycle import Cycle
+from headgate.control.deciding import PluginDecider
+from headgate.control.outbox import Outbox
+from headgate.control.redeployment import Redeployment
+from headgate.control.selection import SelectedRealizer
+from headgate.pipeline.selected import SelectedEvaluator
+from headgate.plugins.host import PluginHost
+from headgate.ports import DecisionSink, EventHandler, MetricCollector
+from headgate.wiring.data import DataPath
+from headgate.wiring.engines import Engines, Now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """What a cycle is made of."""
+
+    now: Now
+    engines: Engines
+    host: PluginHost
+    collector: MetricCollector
+    data: DataPath
+    outbox: Outbox
+    events: EventHandler
+    decisions: DecisionSink
+
+    def cycle(self) -> Cycle:
+        """Put the cycle together."""
+        return Cycle(
+            mode=lambda: self.now().mode,
+            evaluator=self._evaluator(),
+            actuator=self._actuator(),
+            outbox=self.outbox,
+            events=self.events,
+            decisions=self.decisions,
+            decider=PluginDecider(host=self.host, events=self.events),
+        )
+
+    def _evaluator(self) -> SelectedEvaluator:
+        return SelectedEvaluator(
+            fleet=self.data.evaluator,
+            windows=self.data.windows,
+            host=self.host,
+            events=self.events,
+            collect_interval=lambda: self.now().collect_interval,
+        )
+
+    def _actuator(self) -> Actuator:
+        return Actuator(
+            collector=self.collector,
+            realizer=SelectedRealizer(usual=self.engines.in_place, host=self.host),
+            outbox=self.outbox,
+            events=self.events,
+            redeployment=Redeployment(
+                applies=lambda ctx: ctx.options.realizer == SAVEPOINT_REDEPLOY,
+                launch_of=lambda job: launch_of(self.now(), job),
+                options_of=lambda job: for_job(self.now(), job).options,
+            ),
+        )

@@ -1,0 +1,36 @@
+"""The state store, and how its jobs are divided."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+
+from headgate.config.secrets import resolve
+from headgate.control.leases import Leases
+from headgate.errors import ConfigError
+from headgate.options.lease import LeaseOptions
+from headgate.ports import StateStore
+from headgate.stores.memory import MemoryStateStore
+from headgate.stores.opening import open_store
+
+
+def open_state(reference: str) -> StateStore:
+    """
+    Make the store that the option `state-store` names.
+
+    Raises:
+        ConfigError: a secret that is not there, or no such store.
+    """
+    try:
+        return open_store(resolve(reference))
+    except ValueError as error:
+        raise ConfigError([f"state-store: {error}"]) from error
+
+
+def divide(store: StateStore, options: LeaseOptions, stack: AsyncExitStack) -> Leases | None:
+    """Divide the jobs among all that share the store; None where no other process can see it."""
+    if isinstance(store, MemoryStateStore):
+        return None
+    leases = Leases(store, shards=options.shards, duration=options.duration)
+    stack.push_async_callback(asyncio.to_thread, leases.give_up)
+    return leases

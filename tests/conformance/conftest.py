@@ -1,0 +1,6 @@
+"""Services that the contracts are tested on."""
+
+from tests.services.mariadb import mariadb_server, mysql_url
+from tests.services.postgresql import postgresql_server, postgresql_url
+
+__all__ = ["mariadb_server", "mysql_url", "postgresql_server", "postgresql_url"]

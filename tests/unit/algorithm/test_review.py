@@ -1,0 +1,123 @@
+"""A rescale after a decision plugin had its say: within every bound that holds without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from headgate.algorithm.decide import decide
+from headgate.algorithm.review import Bounds, amended, forbidden, within_quota
+from headgate.model.decision import ConfigChanges, Decision, Outcome
+from headgate.model.events import EventReason
+from headgate.model.identity import VertexId
+from headgate.model.reasons import Reason
+from headgate.model.samples import EngineSettings
+from headgate.model.state import JobState
+from headgate.model.topology import Topology
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.testing.builders import at, chain, evaluated, sample
+
+A, B = VertexId("a"), VertexId("b")
+GRAPH = chain({"a": 2, "b": 4})
+OPTIONS = AutoscalerOptions(alignment_mode="OFF")
+
+
+def wanted(graph: Topology = GRAPH, *, backlog: bool = False) -> Decision:
+    """Give the decision to let `a` grow from 2 to 4."""
+    return decide(sample(graph), evaluated(graph, {"a": 2.0}, backlog=backlog), OPTIONS, at(0))
+
+
+def after(
+    parallelism: dict[VertexId, int],
+    *,
+    graph: Topology = GRAPH,
+    backlog: bool = False,
+    config: ConfigChanges | None = None,
+    **options: Any,
+) -> Decision:
+    """Give what becomes of it when a plugin wants this."""
+    bounds = Bounds(sample=sample(graph), options=replace(OPTIONS, **options), state=JobState())
+    return amended(wanted(graph, backlog=backlog), parallelism, config or ConfigChanges(), bounds, plugin="p")
+
+
+def test_what_a_plugin_wants_is_what_is_done() -> None:
+    """Also of a vertex that would not have changed; one that it leaves out stays."""
+    decision = after({B: 6})
+    assert decision.targets == {A: 2, B: 6}
+    assert decision.proposals[0].steps[-1].detail == "plugin p wants no change"
+    assert decision.message.endswith("; plugin p: a 4 -> 2, b 4 -> 6")
+
+
+def test_another_change_is_another_decision() -> None:
+    """Its id follows from its targets."""
+    assert after({A: 4}).id == wanted().id
+    assert after({A: 3}).id != wanted().id
+
+
+@pytest.mark.parametrize(
+    ("asked", "options", "got", "why"),
+    [
+        (99, {"max_parallelism": 20}, 20, Reason.MAX_PARALLELISM),
+        (999, {"max_parallelism": 500}, 128, Reason.VERTEX_MAX_PARALLELISM),
+        (-7, {}, 1, Reason.MIN_PARALLELISM),
+        (8, {"vertex_exclude_ids": ("b",)}, 4, Reason.EXCLUDED),
+    ],
+)
+def test_a_plugin_is_held_to_the_bounds(asked: int, options: dict[str, Any], got: int, why: Reason) -> None:
+    """Each leaves a step in the trail."""
+    decision = after({A: 4, B: asked}, **options)
+    assert decision.targets[B] == got
+    assert decision.proposals[1].steps[-1].reason is why
+
+
+def test_a_source_keeps_to_its_partitions() -> None:
+    """Further subtasks would idle."""
+    source, *rest = GRAPH.vertices
+    graph = replace(GRAPH, vertices=(replace(source, partitions=5), *rest))
+    assert after({A: 9}, graph=graph).targets[A] == 5
+
+
+def test_nothing_shrinks_while_a_backlog_is_worked_off() -> None:
+    """Whoever wants it."""
+    assert after({A: 4, B: 2}, backlog=True).targets[B] == 4
+    assert after({A: 4, B: 2}).targets[B] == 2
+
+
+def test_vertices_that_are_not_there_are_left_out() -> None:
+    """And named."""
+    decision = after({A: 4, VertexId("z"): 9})
+    assert decision.targets == {A: 4, B: 4}
+    assert "no vertex z (left out)" in decision.message
+
+
+def test_a_plugin_may_add_configuration() -> None:
+    """It goes with the rescale, or alone."""
+    config = ConfigChanges(overrides={"execution.checkpointing.interval": "1 min"})
+    assert after({A: 4}, config=config).config == config
+    alone = after({}, config=config)
+    assert (alone.outcome, alone.changes, alone.config) == (Outcome.RESCALE, {}, config)
+
+
+def test_what_leaves_nothing_to_change_keeps_the_job() -> None:
+    """It is no veto: the bounds did it."""
+    decision = after({B: 9}, vertex_exclude_ids=("b",))
+    assert (decision.outcome, decision.reason) == (Outcome.KEEP, Reason.LIMITED)
+
+
+def test_a_veto_is_noticed() -> None:
+    """Under the reference's name."""
+    decision = forbidden(wanted(), plugin="p")
+    assert (decision.outcome, decision.reason) == (Outcome.KEEP, Reason.SCALING_VETOED)
+    assert decision.notices[-1].reason is EventReason.SCALING_VETOED
+
+
+def test_quotas_are_looked_at_again() -> None:
+    """A plugin may not have the job exceed them."""
+    graph = replace(GRAPH, vertices=tuple(replace(v, slot_sharing_group="g") for v in GRAPH.vertices))
+    settings = EngineSettings(task_manager_cpus=1.0)
+    bounds = Bounds(sample=sample(graph, settings=settings), options=replace(OPTIONS, quota_cpu=6.0), state=JobState())
+    within, beyond = (amended(wanted(graph), {A: p}, ConfigChanges(), bounds, plugin="p") for p in (6, 7))
+    assert within_quota(within, bounds).outcome is Outcome.RESCALE
+    assert within_quota(beyond, bounds).reason is Reason.RESOURCE_QUOTA

@@ -1,0 +1,206 @@
+"""What becomes of decisions and of configuration, where a rescale replaces the job and where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from headgate.control.redeployment import Redeployment, settle_redeploy
+from headgate.errors import RefusedError
+from headgate.model.decision import ConfigChanges, Decision
+from headgate.model.events import EventReason
+from headgate.model.identity import VertexId
+from headgate.model.reasons import Reason
+from headgate.model.redeploy import Launch, Overlay, Redeploy, successor_of
+from headgate.model.samples import EngineSettings, JobSample
+from headgate.model.state import JobState
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.ports import JobContext
+from headgate.testing.builders import ORDERS, at, chain, context, sample
+from headgate.testing.fakes import FakeEngine
+from headgate.testing.redeploying import decision_for
+from headgate.testing.scenario import Scenario
+
+FIXED = EngineSettings(adaptive=False)
+LAUNCH = Launch(jar="job.jar", parallelism=2)
+BY_REDEPLOY = Redeployment(applies=lambda _: True, launch_of=lambda _: LAUNCH)
+
+
+def orders(*, adaptive: bool = False, job_id: str = "j1", agg: int = 2) -> JobSample:
+    """Return source (2) -> agg (2) -> sink (1)."""
+    graph = chain({"source": 2, "agg": agg, "sink": 1}, max_parallelism=8)
+    return sample(graph, settings=replace(FIXED, adaptive=adaptive), job_id=job_id)
+
+
+def planned(running: JobSample, wanted: dict[str, int], state: JobState | None = None) -> Decision:
+    """Return what a redeploy makes of a wish."""
+    decision = decision_for(running, wanted, {}, at(0))
+    return BY_REDEPLOY.planned(context(), running, state or JobState(), decision)
+
+
+def redeploy(running: JobSample, wanted: dict[str, int], state: JobState | None = None) -> Redeploy:
+    """Return the redeploy of a wish."""
+    made = BY_REDEPLOY.of(context(), running, state or JobState(), planned(running, wanted, state))
+    assert made
+    return made
+
+
+def test_the_whole_job_gets_the_largest_parallelism_that_one_vertex_needs() -> None:
+    """The sink does not run at the job's own parallelism: its program holds it, so it is left out."""
+    decision = planned(orders(), {"agg": 5})
+    assert {change.name: change.wanted for change in decision.changes.values()} == {"source": 5, "agg": 5}
+    assert redeploy(orders(), {"agg": 5}).after.parallelism == 5
+    source = next(proposal for proposal in decision.proposals if proposal.name == "source")
+    assert source.steps[-1].reason is Reason.WHOLE_JOB
+
+
+def test_a_whole_job_shrinks_only_when_all_may() -> None:
+    """One that needs its two subtasks keeps all of them at two, and that is said."""
+    decision = planned(orders(), {"agg": 1})
+    assert (decision.reason, decision.changes) == (Reason.WHOLE_JOB, {})
+    assert "the whole job runs at 2" in decision.message
+
+
+def test_the_whole_job_stays_below_the_smallest_bound() -> None:
+    """No vertex goes above its own maximum because another one needs more."""
+    assert redeploy(orders(), {"agg": 30}).after.parallelism == 8
+
+
+def test_an_excluded_vertex_holds_the_whole_job() -> None:
+    """It cannot stay where it is while the others move."""
+    ctx = context(options=AutoscalerOptions(vertex_exclude_ids=("source",)))
+    decision = decision_for(orders(), {"agg": 5}, {}, at(0))
+    kept = BY_REDEPLOY.planned(ctx, orders(), JobState(), decision)
+    assert (kept.reason, kept.changes) == (Reason.EXCLUDED, {})
+    assert kept.message == "source is excluded, and holds the whole job"
+
+
+def test_a_held_vertex_is_known_by_what_the_job_was_started_with_last() -> None:
+    """Headgate's own last start counts more than the launch spec's first one."""
+    graph = chain({"source": 4, "agg": 4, "sink": 2})
+    running = sample(graph, settings=FIXED)
+    decision = planned(running, {"agg": 5}, JobState(job_wide=4))
+    assert {change.name for change in decision.changes.values()} == {"source", "agg"}
+
+
+def test_the_adaptive_scheduler_gives_each_vertex_its_own() -> None:
+    """It takes them right after the start; the way back names each as well."""
+    made = redeploy(orders(adaptive=True), {"agg": 5})
+    assert dict(made.after.vertices) == {"source": 2, "agg": 5, "sink": 1}
+    assert dict(made.before.vertices) == {"source": 2, "agg": 2, "sink": 1}
+    assert made.after.parallelism == 5
+
+
+def test_what_was_changed_before_goes_with_the_next_start() -> None:
+    """Kept configuration, what had to wait for a start, and what is decided now: the later one wins."""
+    state = JobState(
+        overlay=Overlay(overrides={"a": "1", "b": "1", "c": "1"}),
+        deferred=Overlay(overrides={"b": "2"}, removals=frozenset({"c"})),
+    )
+    made = redeploy(orders(), {"agg": 5}, state)
+    assert made.after.overlay == Overlay(overrides={"a": "1", "b": "2"}, removals=frozenset({"c"}))
+    assert made.before.overlay == state.overlay
+    assert made.after.overlay.over({"c": "0", "d": "0"}) == {"a": "1", "b": "2", "d": "0"}
+
+
+async def test_a_successor_is_not_somebody_elses_job() -> None:
+    """Its id is known beforehand; any other job under the name ends the intent."""
+    world = Scenario(engine=ReplacingEngine())
+    world.engine.add(context(), orders())
+    held = await begun(world)
+    assert held.intent
+    ours = orders(job_id=successor_of("j1"), agg=2)
+    ours = replace(ours, topology=ours.topology.with_parallelism(held.intent.after))
+    settled = settle_redeploy(context(), held, at(20), sample=ours).state
+    assert (settled.intent, settled.job_wide) == (None, 5)
+    assert settled.outbox[-1].reason is EventReason.RESCALE_REACHED
+    other = settle_redeploy(context(), held, at(20), sample=orders(job_id="j9")).state
+    assert (other.intent, other.outbox[-1].reason) == (None, EventReason.INTENT_RECOVERED)
+
+
+async def test_a_redeploy_is_never_given_up_for_having_waited() -> None:
+    """Between stop and start nothing runs: after a day it is still looked after, and has been told of once."""
+    world = Scenario(engine=ReplacingEngine())
+    world.engine.add(context(), orders())
+    held = await begun(world)
+    waiting = settle_redeploy(context(), held, at(86_400), sample=None)
+    assert (waiting.in_flight, waiting.request) == (True, True)
+    again = settle_redeploy(context(), waiting.state, at(86_500), sample=None)
+    told = [event.key for event in again.state.outbox if event.reason is EventReason.RESCALE_NOT_REACHED]
+    assert len(told) == 1
+
+
+async def test_a_redeploy_is_finished_by_what_began_it() -> None:
+    """Nobody can ask a stopped job for its own options, which may have chosen the realizer."""
+    asked: list[JobContext] = []
+    world = Scenario(engine=ReplacingEngine(seen=asked.append))
+    world.engine.add(context(), orders())
+    chosen = context(options=AutoscalerOptions(realizer="mine"))
+    held = await begun(world, chosen)
+    world.engine.remove(ORDERS)
+    decisions = await world.tick(10)
+    assert decisions["orders"].reason is Reason.RESCALE_IN_FLIGHT
+    assert [ctx.options.realizer for ctx in asked] == ["mine", "mine"]
+    assert asked[-1].intent == world.store.load(ORDERS).state.intent
+    assert held.intent
+
+
+async def test_what_cannot_change_in_a_running_job_waits_and_is_told_once() -> None:
+    """The parallelism changes at once, in place; the same wish again is no news."""
+    world = Scenario(engine=RefusingEngine())
+    world.engine.add(context(), orders(adaptive=True))
+    state = await configured(world, {"agg": 3}, "7 s")
+    assert dict(state.deferred.overrides) == {"execution.checkpointing.interval": "7 s"}
+    assert state.intent
+    assert len(world.engine.requests) == 1
+    told = world.events.reasons.count(EventReason.CONFIGURATION_DEFERRED)
+    assert told == 1
+
+
+async def test_configuration_alone_is_no_rescale_where_it_has_to_wait() -> None:
+    """Nothing is asked of the engine, and no intent is opened."""
+    world = Scenario(engine=RefusingEngine())
+    world.engine.add(context(), orders(adaptive=True))
+    state = await configured(world, {}, "7 s")
+    assert dict(state.deferred.overrides) == {"execution.checkpointing.interval": "7 s"}
+    assert (state.intent, world.engine.requests) == (None, [])
+
+
+class RefusingEngine(FakeEngine):
+    """An engine that changes parallelism in place, and nothing else."""
+
+    async def realize_config_overrides(self, ctx: JobContext, _changes: ConfigChanges, /) -> bool:
+        """Refuse."""
+        message = f"{ctx.key} runs"
+        raise RefusedError(message)
+
+
+@dataclass
+class ReplacingEngine(FakeEngine):
+    """An engine on which a request has no effect yet."""
+
+    seen: Callable[[JobContext], None] = lambda _: None
+
+    async def realize_parallelism_overrides(self, ctx: JobContext, _overrides: Mapping[VertexId, int], /) -> bool:
+        """Take it up."""
+        self.seen(ctx)
+        return True
+
+
+async def begun(world: Scenario, ctx: JobContext | None = None) -> JobState:
+    """Ask for five subtasks of agg by a redeploy; returns what is saved."""
+    running = orders()
+    actuator = replace(world.cycle().actuator, redeployment=BY_REDEPLOY)
+    await actuator.rescale(
+        ctx or context(), running, world.store.load(ORDERS), planned(running, {"agg": 5}), late=timedelta()
+    )
+    return world.store.load(ORDERS).state
+
+
+async def configured(world: Scenario, wanted: dict[str, int], interval: str) -> JobState:
+    """Ask for a parallelism and a checkpoint interval in place; returns what is saved."""
+    running = orders(adaptive=True)
+    decision = decision_for(running, wanted, {"execution.checkpointing.interval": interval}, at(0))
+    await world.cycle().actuator.rescale(context(), running, world.store.load(ORDERS), decision, late=timedelta())
+    return world.store.load(ORDERS).state

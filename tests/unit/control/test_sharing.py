@@ -1,0 +1,95 @@
+"""Two Headgates over one engine and one store: every job is decided on by one of them, and changed once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headgate.control.actuation import Actuator
+from headgate.control.cycle import Cycle
+from headgate.control.leases import Leases
+from headgate.control.outbox import Outbox
+from headgate.model.identity import JobKey
+from headgate.options.service import Mode
+from headgate.ports import Lease
+from headgate.stores.memory import MemoryStateStore
+from headgate.testing.builders import at, chain, context, sample
+from headgate.testing.scenario import Scenario
+
+DURATION = timedelta(hours=1)
+JOBS = [JobKey("prod", f"job {number}") for number in range(8)]
+
+
+class LosingStore(MemoryStateStore):
+    """Lets somebody else take each lease that is asked for before an effect: the process was frozen right then."""
+
+    losing = False
+
+    def holds(self, lease: Lease, /, *, now: datetime | None = None) -> bool:
+        """Let the others take it, and then tell."""
+        if self.losing:
+            later = datetime.now(UTC) + DURATION
+            self.acquire(lease.shard, "host/other/2", DURATION, now=later)
+        return super().holds(lease, now=now)
+
+
+@pytest.fixture
+def world() -> Scenario:
+    """Eight jobs, each in need of more."""
+    world = Scenario(factors={"agg": 4.0}, store=LosingStore())
+    for job in JOBS:
+        world.engine.add(context(job), sample(chain({"source": 1, "agg": 1}), job=job))
+    return world
+
+
+def headgate(world: Scenario, leases: Leases) -> Cycle:
+    """Start one more process."""
+    outbox = Outbox(store=world.store, events=world.events, leases=leases)
+    return Cycle(
+        mode=Mode.ACT,
+        evaluator=world.evaluator,
+        actuator=Actuator(collector=world.engine, realizer=world.engine, outbox=outbox, events=world.events),
+        outbox=outbox,
+        events=world.events,
+        decisions=world.log,
+    )
+
+
+def leases_of(world: Scenario, name: str) -> Leases:
+    """Give a process its leases, of two shards."""
+    return Leases(world.store, shards=2, duration=DURATION, holder=f"host/{name}/2")
+
+
+async def test_every_job_is_changed_by_one_of_two(world: Scenario) -> None:
+    """Both see all jobs at the same instant; each decides for its own."""
+    anna, bert = leases_of(world, "anna"), leases_of(world, "bert")
+    for leases in (anna, bert):
+        leases.renew()
+        anna.share_out()
+    bert.renew()
+    await world.observer.observe(at(0))
+
+    decided = [
+        {decision.job for decision in await headgate(world, leases).run(world.observer.latest, at(0))}
+        for leases in (anna, bert)
+    ]
+
+    assert all(decided)
+    assert decided[0].isdisjoint(decided[1])
+    assert decided[0] | decided[1] == set(JOBS)
+    assert world.engine.requests == [{"agg": 4}] * len(JOBS)
+
+
+async def test_a_process_that_lost_its_lease_before_the_effect_asks_for_nothing(world: Scenario) -> None:
+    """The intents stay open in the store, for its successor to carry out."""
+    anna = leases_of(world, "anna")
+    anna.renew()
+    await world.observer.observe(at(0))
+    assert isinstance(world.store, LosingStore)
+    world.store.losing = True
+
+    await headgate(world, anna).run(world.observer.latest, at(0))
+
+    assert world.engine.requests == []
+    assert len(world.store.in_flight()) == len(JOBS)
