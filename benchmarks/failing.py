@@ -141,7 +141,6 @@ class Bench:
         await runner.observe(at)
         collected = time.perf_counter()
         if runner.leases:
-            await runner.leases.before_cycle(at)
         decisions = await runner.decide(at)
         decided = time.perf_counter()
         evaluated = {one.job for one in decisions if one.outcome is not Outcome.NOT_READY}

@@ -9,8 +9,6 @@ from datetime import datetime
 from functools import partial
 
 from headgate.config.reload import LiveOptions
-from headgate.control.observation import Observer
-from headgate.control.outbox import Outbox
 from headgate.control.reloading import Reloading
 from headgate.control.runner import Listener, Runner, nothing
 from headgate.control.selection import SelectedCollector
@@ -29,7 +27,7 @@ from headgate.wiring.data import data_path
 from headgate.wiring.deciding import Deciding
 from headgate.wiring.engines import collect_time_limit, open_engines
 from headgate.wiring.extending import open_host
-from headgate.wiring.remembering import divide, open_state
+from headgate.wiring.remembering import remember
 from headgate.wiring.telling import open_listeners, tellers
 
 
@@ -59,34 +57,24 @@ async def service(
         listeners = open_listeners(options.events, host, events)
         stack.push_async_callback(asyncio.to_thread, listeners.close)
         saved, told = tellers(listeners.handler, tap)
-        collector = _observing(options, engines.collector, host, told, stack)
         data = data_path(options, now, stack)
-        store = open_state(options.state_store)
-        leases = divide(store, options.lease, stack)
         deciding = Deciding(
             now=now,
             engines=engines,
             host=host,
-            collector=collector,
+            collector=_observing(options, engines.collector, host, told, stack),
             data=data,
-            outbox=Outbox(store=store, events=saved, leases=leases),
+            outbox=remember(options, saved, stack),
             events=told,
             decisions=decisions or data.decisions,
         )
         yield Runner(
             observers=tuple(
-                Observer(
-                    fetcher=tap.fetcher(name, fetcher),
-                    collector=collector,
-                    sink=data.samples_of(name),
-                    events=told,
-                    time_limit=collect_time_limit(options),
-                )
-                for name, fetcher in engines.fetchers.items()
+                deciding.observer(tap.fetcher(name, fetcher), name) for name, fetcher in engines.fetchers.items()
             ),
             cycle=deciding.cycle(),
             events=told,
-            leases=leases,
+            leases=deciding.outbox.leases,
             collect_interval=lambda: now().collect_interval,
             decide_interval=lambda: now().decide_interval,
             before_decisions=Reloading(live=live, events=told) if live else nothing,

@@ -1,4 +1,4 @@
-"""The cycle, with every port that it holds."""
+"""The control side: an observer for each cluster and the cycle, with every port that they hold."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from headgate.config.launches import SAVEPOINT_REDEPLOY, launch_of
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.deciding import PluginDecider
+from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
 from headgate.control.redeployment import Redeployment
 from headgate.control.selection import SelectedRealizer
 from headgate.pipeline.selected import SelectedEvaluator
 from headgate.plugins.host import PluginHost
-from headgate.ports import DecisionSink, EventHandler, MetricCollector
+from headgate.ports import DecisionSink, EventHandler, JobListFetcher, MetricCollector
 from headgate.wiring.data import DataPath
-from headgate.wiring.engines import Engines, Now
+from headgate.wiring.engines import Engines, Now, collect_time_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deciding:
-    """What a cycle is made of."""
+    """What observers and the cycle are made of."""
 
     now: Now
     engines: Engines
@@ -42,6 +43,16 @@ class Deciding:
             events=self.events,
             decisions=self.decisions,
             decider=PluginDecider(host=self.host, events=self.events),
+        )
+
+    def observer(self, fetcher: JobListFetcher, cluster: str) -> Observer:
+        """Put the observer of one cluster together."""
+        return Observer(
+            fetcher=fetcher,
+            collector=self.collector,
+            sink=self.data.samples_of(cluster),
+            events=self.events,
+            time_limit=collect_time_limit(self.now()),
         )
 
     def _evaluator(self) -> SelectedEvaluator:

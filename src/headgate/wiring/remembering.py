@@ -7,27 +7,34 @@ from contextlib import AsyncExitStack
 
 from headgate.config.secrets import resolve
 from headgate.control.leases import Leases
+from headgate.control.outbox import Outbox
 from headgate.errors import ConfigError
 from headgate.options.lease import LeaseOptions
-from headgate.ports import StateStore
+from headgate.options.service import ServiceOptions
+from headgate.ports import EventHandler, StateStore
 from headgate.stores.memory import MemoryStateStore
 from headgate.stores.opening import open_store
 
 
-def open_state(reference: str) -> StateStore:
+def remember(options: ServiceOptions, events: EventHandler, stack: AsyncExitStack) -> Outbox:
     """
-    Make the store that the option `state-store` names.
+    Give the state store, with the events that leave from it, under the leases of this process.
 
     Raises:
         ConfigError: a secret that is not there, or no such store.
     """
+    store = _open_state(options.state_store)
+    return Outbox(store=store, events=events, leases=_divide(store, options.lease, stack))
+
+
+def _open_state(reference: str) -> StateStore:
     try:
         return open_store(resolve(reference))
     except ValueError as error:
         raise ConfigError([f"state-store: {error}"]) from error
 
 
-def divide(store: StateStore, options: LeaseOptions, stack: AsyncExitStack) -> Leases | None:
+def _divide(store: StateStore, options: LeaseOptions, stack: AsyncExitStack) -> Leases | None:
     """Divide the jobs among all that share the store; None where no other process can see it."""
     if isinstance(store, MemoryStateStore):
         return None
