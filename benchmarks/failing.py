@@ -140,7 +140,6 @@ class Bench:
         began = time.perf_counter()
         await runner.observe(at)
         collected = time.perf_counter()
-        if runner.leases:
         decisions = await runner.decide(at)
         decided = time.perf_counter()
         evaluated = {one.job for one in decisions if one.outcome is not Outcome.NOT_READY}

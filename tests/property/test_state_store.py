@@ -29,6 +29,7 @@ jobs = st.sampled_from(JOBS)
 shards = st.sampled_from(SHARDS)
 holders = st.sampled_from(HOLDERS)
 seconds = st.integers(0, 3).map(lambda number: timedelta(seconds=number))
+durations = st.integers(1, 3).map(lambda number: timedelta(seconds=number))
 
 
 class StoresInStep(RuleBasedStateMachine):
@@ -84,13 +85,13 @@ class StoresInStep(RuleBasedStateMachine):
         """Let leases come nearer to their end, or pass it."""
         self.now += passed
 
-    @rule(shard=shards, holder=holders, duration=seconds)
+    @rule(shard=shards, holder=holders, duration=durations)
     def acquire(self, shard: int, holder: str, duration: timedelta) -> None:
         """Want a shard, free or not."""
         lease = self.both(lambda store: store.acquire(shard, holder, duration, now=self.now))
         self.leases += [lease] if lease else []
 
-    @rule(holder=holders, duration=seconds)
+    @rule(holder=holders, duration=durations)
     def renew(self, holder: str, duration: timedelta) -> None:
         """Renew all of one holder."""
         self.both(lambda store: store.renew(holder, duration, now=self.now))

@@ -6,7 +6,7 @@ Whoever writes a plugin may err; what is never done without it is never done wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headgate.algorithm.decide import decision_id
@@ -61,11 +61,12 @@ def amended(
     if Deviation.FORWARD_EQUAL in rules_of(options):
         plan = with_equal_ends(topology, plan, options)
     plan = signalled(plan, bounds.sample, options, now=decision.at, state=bounds.state)
-    unknown = sorted(wanted.keys() - topology.by_id.keys())
+    settings = [each for each in config.entries if each not in decision.config.entries]
+    unknown = [f"no vertex {vertex} (left out)" for vertex in sorted(wanted.keys() - topology.by_id.keys())]
     changed = replace(
         decision,
         id=decision_id(decision.job, decision.at, plan),
-        message=decision.message + _told(decision.proposals, plan, config, unknown, plugin=plugin),
+        message=decision.message + _told(decision.proposals, plan, [*settings, *unknown], plugin=plugin),
         proposals=plan,
         config=config,
     )
@@ -130,10 +131,9 @@ def _policies(vertex: Vertex, options: AutoscalerOptions, *, backlog: bool) -> t
     )
 
 
-def _told(before: Plan, after: Plan, config: ConfigChanges, unknown: list[VertexId], *, plugin: str) -> str:
+def _told(before: Plan, after: Plan, further: Sequence[str], *, plugin: str) -> str:
     """Say what a plugin changed; nothing where it changed nothing."""
     pairs = zip(before, after, strict=True)
     parts = [f"{new.name} {old.wanted} -> {new.wanted}" for old, new in pairs if old.wanted != new.wanted]
-    parts += [f"{len(config.overrides) + len(config.removals)} settings"] if config != ConfigChanges() else []
-    parts += [f"no vertex {vertex} (left out)" for vertex in unknown]
-    return f"; plugin {plugin}: {', '.join(parts)}" if parts else ""
+    told = ", ".join([*parts, *further])
+    return f"; plugin {plugin}: {told}" if told else ""

@@ -43,8 +43,11 @@ class Redeployment:
     """The operator's options for a job that cannot be asked for its own, because nothing of it runs."""
 
     def planned(self, ctx: JobContext, sample: JobSample, state: JobState, decision: Decision) -> Decision:
-        """Give the decision as it can be made real: as it is, or with one parallelism for the whole job."""
-        if decision.outcome is not Outcome.RESCALE or sample.settings.adaptive or not self.applies(ctx):
+        """Give the decision as it can be made real: without what holds already, or with one parallelism for the job."""
+        if decision.outcome is not Outcome.RESCALE or not self.applies(ctx):
+            return decision
+        decision = _without_known(decision, state)
+        if decision.outcome is not Outcome.RESCALE or sample.settings.adaptive:
             return decision
         followers = _followers(sample, self._job_wide(ctx.key, state))
         excluded = [vertex.name for vertex in followers if is_held(vertex, ctx.options)]
@@ -132,6 +135,18 @@ def _end(ctx: JobContext, state: JobState, now: datetime, *, sample: JobSample) 
     why = f"runs at {reports.parallelism_text(sample.topology, intent.after)}"
     event = reports.not_reached(sample.job, intent, why, now, options.rejection_expiry)
     return rejected(runs_so, why, now, options, event)
+
+
+def _without_known(decision: Decision, state: JobState) -> Decision:
+    """Leave out configuration that the job was started with: a plugin that sets it again wants no other start."""
+    config = decision.config
+    if state.deferred or state.overlay.then(config.overrides, config.removals) != state.overlay:
+        return decision
+    known = replace(decision, config=ConfigChanges())
+    if known.changes:
+        return known
+    message = f"the job runs with {', '.join(config.entries)} already: {decision.message}"
+    return without_change(known, Reason.LIMITED, message)
 
 
 def _runs_as_wanted(sample: JobSample, intent: Intent) -> bool:

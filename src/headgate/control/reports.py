@@ -48,13 +48,11 @@ def requested(job: JobKey, intent: Intent, now: datetime) -> Event:
 
 def deferred(job: JobKey, decision: Decision, why: str) -> Event:
     """Say that a change of the configuration waits."""
-    changed = [f"{key}={value}" for key, value in sorted(decision.config.overrides.items())]
-    changed += [f"without {key}" for key in sorted(decision.config.removals)]
     return Event(
         at=decision.at,
         type=EventType.NORMAL,
         reason=EventReason.CONFIGURATION_DEFERRED,
-        message=f"waits for the next start of the job: {', '.join(changed)}; {why}",
+        message=f"waits for the next start of the job: {', '.join(decision.config.entries)}; {why}",
         key=f"{job}:{decision.id}:deferred",
         subject=job,
         fields={"decision": decision.id},

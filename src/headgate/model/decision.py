@@ -64,6 +64,12 @@ class ConfigChanges:
     overrides: Mapping[str, str] = field(default_factory=dict)
     removals: frozenset[str] = frozenset()
 
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Each change as a text for people: `key=value`, or `without key`."""
+        set_so = (f"{key}={value}" for key, value in sorted(self.overrides.items()))
+        return (*set_so, *(f"without {key}" for key in sorted(self.removals)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:

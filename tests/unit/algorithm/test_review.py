@@ -93,9 +93,11 @@ def test_vertices_that_are_not_there_are_left_out() -> None:
 
 
 def test_a_plugin_may_add_configuration() -> None:
-    """It goes with the rescale, or alone."""
+    """It goes with the rescale, or alone, and is named."""
     config = ConfigChanges(overrides={"execution.checkpointing.interval": "1 min"})
-    assert after({A: 4}, config=config).config == config
+    together = after({A: 4}, config=config)
+    assert together.config == config
+    assert "execution.checkpointing.interval=1 min" in together.message
     alone = after({}, config=config)
     assert (alone.outcome, alone.changes, alone.config) == (Outcome.RESCALE, {}, config)
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+import pytest
+
 from headgate.control.redeployment import Redeployment, settle_redeploy
 from headgate.errors import RefusedError
-from headgate.model.decision import ConfigChanges, Decision
+from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
@@ -102,6 +104,28 @@ def test_what_was_changed_before_goes_with_the_next_start() -> None:
     assert made.after.overlay == Overlay(overrides={"a": "1", "b": "2"}, removals=frozenset({"c"}))
     assert made.before.overlay == state.overlay
     assert made.after.overlay.over({"c": "0", "d": "0"}) == {"a": "1", "b": "2", "d": "0"}
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+def test_configuration_that_the_job_has_already_is_no_reason_to_replace_it(*, adaptive: bool) -> None:
+    """A plugin may set it in every cycle: the job is not started anew each time."""
+    running, interval = orders(adaptive=adaptive), {"execution.checkpointing.interval": "7 s"}
+    decision = decision_for(running, {}, interval, at(0))
+    kept = BY_REDEPLOY.planned(context(), running, JobState(overlay=Overlay(overrides=interval)), decision)
+    assert (kept.outcome, kept.reason) == (Outcome.KEEP, Reason.LIMITED)
+    assert "execution.checkpointing.interval=7 s" in kept.message
+    for other in (Overlay(), Overlay(overrides={"execution.checkpointing.interval": "9 s"})):
+        assert BY_REDEPLOY.planned(context(), running, JobState(overlay=other), decision) == decision
+
+
+def test_growth_goes_on_with_the_configuration_that_the_job_has_already() -> None:
+    """The next start has it as well."""
+    running, interval = orders(adaptive=True), {"execution.checkpointing.interval": "7 s"}
+    state = JobState(overlay=Overlay(overrides=interval))
+    decision = BY_REDEPLOY.planned(context(), running, state, decision_for(running, {"agg": 5}, interval, at(0)))
+    made = BY_REDEPLOY.of(context(), running, state, decision)
+    assert made
+    assert (decision.outcome, made.after.overlay) == (Outcome.RESCALE, state.overlay)
 
 
 async def test_a_successor_is_not_somebody_elses_job() -> None:
