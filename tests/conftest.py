@@ -1,7 +1,8 @@
 """
 What holds for every test: skipped tests are listed, and fail the run where everything should be there.
 
-Hypothesis runs without a clock: on a busy machine a slow example is no fault of the code.
+Hypothesis runs without a clock: on a busy machine a slow example is no fault of the code. Its
+profile `thorough` looks for longer.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import pytest
 from hypothesis import settings
 
-settings.register_profile("headgate", deadline=None)
+settings.register_profile("headgate", deadline=None, max_examples=50)
 settings.load_profile("headgate")
 pytest.register_assert_rewrite("headgate.testing.conformance")
 

@@ -6,6 +6,7 @@ The exception tree. The second level says what the control loop should do about 
     │   ├── UnreachableError    no answer: refused, timed out, a 5xx
     │   ├── ConflictError       somebody else changed the same thing first
     │   └── PluginError         somebody's plugin failed; its job goes without it this time
+    │       └── MisconfiguredPluginError   it is unknown, or does not want its parameters
     ├── PermanentError          will not go away by itself; reported once, the job is left alone
     │   ├── NotFoundError       the thing that was named does not exist (any more)
     │   └── RefusedError        the engine understood and said no
@@ -49,6 +50,10 @@ class PluginError(TransientError):
         self.distribution = distribution
         self.what = what
         super().__init__(f"plugin {plugin} of {distribution} {what}")
+
+
+class MisconfiguredPluginError(PluginError):
+    """Nothing has its name, or it does not want its parameters: the options must change."""
 
 
 class PermanentError(HeadgateError):

@@ -121,7 +121,7 @@ async def test_what_was_saved_is_told_by_the_next_process(
 ) -> None:
     """Headgate is killed while nobody listens; what it has not delivered of a rescale it delivers after its restart."""
     receiver.go_away()
-    acting = {"mode": "act", "jobs": [], "lease.duration": "2 s"}
+    acting: dict[str, object] = {"mode": "act", "jobs": [], "lease.duration": "2 s"}
     acting |= {"events": {"handlers": "log,webhook", "webhook.url": receiver.url}}
     with HeadgateProcess({**options(flink), **acting}, tmp_path) as service:
         await until_said(service, "RescaleReached")

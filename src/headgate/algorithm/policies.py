@@ -95,6 +95,18 @@ def at_most(parallelism: int) -> Policy:
     return policy
 
 
+def not_shrinking_early(granted: int | None) -> Policy:
+    """Shrink no further than the delayed scale-down has granted by now; None where no wish to shrink is pending."""
+
+    def policy(proposal: Proposal) -> Proposal:
+        if granted is None:
+            return proposal
+        least = max(proposal.wanted, min(granted, proposal.current))
+        return proposal.limited_to(least, Reason.SCALE_DOWN_DELAYED, f"the wish to shrink waits; granted are {granted}")
+
+    return policy
+
+
 def within_key_groups(key_groups: int) -> Policy:
     """Keep to the engine's own bound: a subtask without a key group cannot exist."""
 

@@ -16,13 +16,15 @@ from headgate.algorithm.policies import (
     at_least,
     at_most,
     held,
+    not_shrinking_early,
     not_shrinking_in_backlog,
+    step_down_within,
     within_key_groups,
     within_partitions,
 )
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import rules_of
-from headgate.algorithm.signals import signalled
+from headgate.algorithm.signals import closed_to_all, signalled
 from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome, Proposal
 from headgate.model.events import EventReason, EventType
 from headgate.model.identity import VertexId
@@ -61,7 +63,10 @@ def amended(
     if Deviation.FORWARD_EQUAL in rules_of(options):
         plan = with_equal_ends(topology, plan, options)
     plan = signalled(plan, bounds.sample, options, now=decision.at, state=bounds.state)
-    settings = [each for each in config.entries if each not in decision.config.entries]
+    closed = closed_to_all(bounds.sample, options, decision.at)
+    if closed:
+        config = ConfigChanges()
+    settings = _added(decision.config, config).entries
     unknown = [f"no vertex {vertex} (left out)" for vertex in sorted(wanted.keys() - topology.by_id.keys())]
     changed = replace(
         decision,
@@ -72,8 +77,10 @@ def amended(
     )
     if changed.changes or config != ConfigChanges():
         return changed
-    message = f"plugin {plugin} leaves nothing to change within the bounds of the job: {decision.message}"
-    return replace(changed, outcome=Outcome.KEEP, reason=Reason.LIMITED, message=message)
+    why = f"as {closed}" if closed else "within the bounds of the job"
+    message = f"plugin {plugin} leaves nothing to change {why}: {decision.message}"
+    reason = Reason.GATE if closed else Reason.LIMITED
+    return replace(changed, outcome=Outcome.KEEP, reason=reason, message=message)
 
 
 def forbidden(decision: Decision, *, plugin: str) -> Decision:
@@ -112,7 +119,9 @@ def _bounded(
     detail = f"plugin {plugin} wants it" if proposal.vertex in wanted else f"plugin {plugin} wants no change"
     asked = proposal.limited_to(wanted.get(proposal.vertex, proposal.current), Reason.DECISION_PLUGIN, detail)
     backlog = decision.evaluated is not None and decision.evaluated.backlog
-    for policy in _policies(bounds.sample.topology.by_id[proposal.vertex], bounds.options, backlog=backlog):
+    granted = proposal.wanted if proposal.delayed else None
+    policies = _policies(bounds.sample.topology.by_id[proposal.vertex], bounds.options, backlog=backlog)
+    for policy in (*policies, not_shrinking_early(granted)):
         asked = policy(asked)
     return asked
 
@@ -121,6 +130,7 @@ def _policies(vertex: Vertex, options: AutoscalerOptions, *, backlog: bool) -> t
     rules = rules_of(options)
     partitions = vertex.partitions if Deviation.PARTITIONS_BOUND in rules else None
     return (
+        step_down_within(options.scale_down_max_factor),
         at_least(options.min_parallelism),
         at_most(options.max_parallelism),
         within_key_groups(vertex.max_parallelism),
@@ -129,6 +139,11 @@ def _policies(vertex: Vertex, options: AutoscalerOptions, *, backlog: bool) -> t
         held(hold=vertex.finished, why="the vertex has finished"),
         held(hold=vertex.id in options.vertex_exclude_ids, why="excluded by vertex.exclude.ids"),
     )
+
+
+def _added(before: ConfigChanges, after: ConfigChanges) -> ConfigChanges:
+    set_so = {key: value for key, value in after.overrides.items() if before.overrides.get(key) != value}
+    return ConfigChanges(overrides=set_so, removals=after.removals - before.removals)
 
 
 def _told(before: Plan, after: Plan, further: Sequence[str], *, plugin: str) -> str:

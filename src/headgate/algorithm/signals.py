@@ -121,6 +121,14 @@ def signalled(plan: Plan, sample: JobSample, options: AutoscalerOptions, *, now:
     return plan
 
 
+def closed_to_all(sample: JobSample, options: AutoscalerOptions, now: datetime) -> str | None:
+    """Say which gate lets no change at all through; None when none is closed."""
+    for declared, value in current(sample, options, now):
+        if declared.gates is GateScope.ANY and declared.gate is not None and not declared.gate.holds(value):
+            return _detail_of_gate(declared, value)
+    return None
+
+
 def _is_needless(declared: SignalOptions, sample: JobSample) -> bool:
     if declared.use is not SignalUse.LAG or declared.over_engine:
         return False
@@ -167,10 +175,13 @@ def _not_growing_blindly(plan: Plan, sample: JobSample, options: AutoscalerOptio
 
 
 def _held_by_gate(plan: Plan, declared: SignalOptions, value: float) -> Plan:
-    any_change = declared.gates is GateScope.ANY
-    what = "any change" if any_change else "growth"
-    detail = f"signal {declared.name} is {_amount(declared, value)}, {what} needs {declared.gate}"
+    any_change, detail = declared.gates is GateScope.ANY, _detail_of_gate(declared, value)
     return _kept(plan, lambda each: each.changes if any_change else each.wanted > each.current, Reason.GATE, detail)
+
+
+def _detail_of_gate(declared: SignalOptions, value: float) -> str:
+    what = "any change" if declared.gates is GateScope.ANY else "growth"
+    return f"signal {declared.name} is {_amount(declared, value)}, {what} needs {declared.gate}"
 
 
 def _kept(plan: Plan, applies: Callable[[Proposal], bool], reason: Reason, detail: str) -> Plan:

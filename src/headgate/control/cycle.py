@@ -82,7 +82,11 @@ class Cycle:
         return tuple(decisions)
 
     async def _between_jobs(self, seen: Collection[JobKey], now: datetime) -> Mapping[JobKey, Observation]:
-        """Find the jobs that a redeploy has stopped and not started yet: no cluster lists them, only the store does."""
+        """
+        Find the jobs that a redeploy has stopped and not started yet: no cluster lists them, only the store does.
+
+        Events that wait of other jobs that are gone leave on the way, when those are opened.
+        """
         try:
             open_jobs = await asyncio.to_thread(self.outbox.store.in_flight)
             absent = [job for job in open_jobs if job not in seen and self.outbox.looks_after(job)]

@@ -7,11 +7,12 @@ fails is left out of this decision, and a notice names it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from headgate.algorithm.alignment import AlignmentMode, OwnAlignment, Span
 from headgate.algorithm.decide import decide
@@ -26,6 +27,7 @@ from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.plugins.errands import Errands
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
 from headgate.plugins.ready import Plugin
@@ -33,7 +35,10 @@ from headgate.plugins.reports import failure_noticed, plugin_failed
 from headgate.ports import AlignmentQuestion, Change, EventHandler, JobContext, Unrecoverable
 
 Answer = EvaluatedMetrics | NotReady
+T = TypeVar("T")
 
+_Examined = tuple[str | PluginError | None, ...]
+"""What each checker says: its evidence against the job, or how it failed."""
 _BUILT_IN = {str(mode) for mode in AlignmentMode}
 
 
@@ -65,10 +70,16 @@ class PlainDecider:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginDecider:
-    """Decides with the plugins that a job's options name."""
+    """
+    Decides with the plugins that a job's options name.
+
+    Nobody waits for them longer than their budget: without an answer by then checkers say nothing, and the decision is
+    the plain one.
+    """
 
     host: PluginHost
     events: EventHandler
+    _errands: Errands = field(default_factory=Errands, init=False)
 
     async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
         """
@@ -79,7 +90,8 @@ class PluginDecider:
         """
         if not ctx.options.enabled or not ctx.options.rollback_checkers:
             return None
-        return await self.host.aside(partial(self._examined, ctx, answer, now))
+        examined: _Examined | None = await self._in_time(ctx, partial(self._examined, ctx, answer))
+        return None if examined is None else self._told(ctx, examined, now)
 
     async def decide(
         self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
@@ -87,15 +99,35 @@ class PluginDecider:
         """Decide, and let the job's decision plugins have their say on a rescale."""
         options = ctx.options
         if options.custom_executors or _names_own_mode(options):
-            return await self.host.aside(partial(self._decided, ctx, sample, answer, now, state))
+            decided: Decision | None = await self._in_time(ctx, partial(self._decided, ctx, sample, answer, now, state))
+            return decided or self._overdue(options, decide(sample, answer, options, now, state))
         return decide(sample, answer, options, now, state)
 
-    def _examined(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
+    async def _in_time(self, ctx: JobContext, call: Callable[[], T]) -> T | None:
+        """Ask plugins in a thread; None without an answer in time, or while the job's last question is not answered."""
+        under_way = self._errands.begin(self.host.pool, ctx.key, call)
+        if under_way is None:
+            return None
+        waiting: asyncio.Future[T] = asyncio.wrap_future(under_way)
+        await asyncio.wait([waiting], timeout=self.host.budget.total_seconds())
+        return None if waiting.cancel() else waiting.result()
+
+    def _overdue(self, options: AutoscalerOptions, decision: Decision) -> Decision:
+        named = [(Kind.DECISION_PLUGIN, name) for name in options.custom_executors]
+        if _names_own_mode(options):
+            named.append((Kind.ALIGNMENT_MODE, str(options.alignment_mode)))
+        return _noticing(decision, [failure_noticed(self.host.overdue(named))])
+
+    def _examined(self, ctx: JobContext, answer: Answer) -> _Examined:
         evaluated = answer if isinstance(answer, EvaluatedMetrics) else None
-        interval = ctx.options.scaling_event_interval
         checkers, failed = self.host.chain(Kind.UNRECOVERABLE_ERROR_CHECKER, ctx.options.rollback_checkers)
         verdicts = [_checked(checker, ctx, evaluated) for checker in checkers]
-        for error in (*failed, *(verdict for verdict in verdicts if isinstance(verdict, PluginError))):
+        return *failed, *verdicts
+
+    def _told(self, ctx: JobContext, verdicts: _Examined, now: datetime) -> NotReady | None:
+        """Tell of the checkers that failed, and of the first that condemns the job."""
+        interval = ctx.options.scaling_event_interval
+        for error in (verdict for verdict in verdicts if isinstance(verdict, PluginError)):
             self.events.handle(plugin_failed(ctx.key, error, now, interval))
         evidence = next((verdict for verdict in verdicts if isinstance(verdict, str)), None)
         if evidence is None:

@@ -2,8 +2,9 @@
 Which jobs are this process's to act for, when several share one store.
 
 Jobs fall into shards by their key. A process holds leases of some shards, as many as there are for each process that
-is alive; a further lease, its seat, tells the others that it is, also before it has a shard. A process that does not
-renew its leases loses them all, and whatever it still tries to save under them is refused by the store.
+is alive and looks after the same clusters; further leases, its seats, tell the others that it is, also before it has a
+shard. A process that does not renew its leases loses them all, and whatever it still tries to save under them is
+refused by the store.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import hashlib
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
-from itertools import count
 from threading import Lock
 
+from headgate.control.territory import Territory
 from headgate.errors import ConfigError, HeadgateError
 from headgate.model.identity import JobKey
 from headgate.ports import Lease, StateStore
@@ -51,6 +52,7 @@ class Leases:
         *,
         shards: int = 64,
         duration: timedelta = timedelta(seconds=30),
+        clusters: Collection[str] = (),
         holder: str | None = None,
     ) -> None:
         """
@@ -58,16 +60,21 @@ class Leases:
 
         Args:
             store: shared by all processes.
-            shards: how many there are; the same number in every process.
+            shards: how many there are; the same number in every process that looks after the same clusters.
             duration: how long the jobs of a process that has died wait for another one.
+            clusters: whose jobs are divided, with the processes that have exactly the same ones; none: whatever there
+                are, with everybody.
             holder: this process's name; a new one unless given.
         """
         self.duration = duration
         self._store = store
         self._shards = shards
+        self._territory = Territory(clusters)
+        self._numbers = self._territory.shards[:shards]
         self._holder = holder or holder_of_this_process(shards)
         self._held: dict[int, Lease] = {}
         self._seen: Sequence[Lease] = ()
+        self._in_company = False
         self._one_at_a_time = Lock()
         self._thread = ThreadPoolExecutor(1, "leases")
 
@@ -78,7 +85,13 @@ class Leases:
 
     def lease_of(self, job: JobKey) -> Lease | None:
         """Give the lease under which to act for a job; None while it is another process's, or nobody's."""
-        return self._held.get(shard_of(job, self._shards))
+        return self._held.get(self._numbers[shard_of(job, self._shards)])
+
+    def company(self) -> tuple[str, ...]:
+        """Give who else divides these jobs, by name: once, as soon as there is anybody."""
+        others = () if self._in_company else tuple(sorted(self._alive() - {self._holder}))
+        self._in_company |= bool(others)
+        return others
 
     async def on_tick(self, _: datetime) -> None:
         """Do `renew`, every `interval`, in a thread of its own: in a busy pool it might have to wait for too long."""
@@ -94,7 +107,8 @@ class Leases:
         Renew what is held, and take what is free up to this process's share.
 
         Raises:
-            ConfigError: another process counts another number of shards; nothing is held then.
+            ConfigError: another process counts another number of shards, or looks after some of the same clusters and
+                not all; nothing is held then.
             HeadgateError: the store did not answer, or refuses; what is held stays until it expires there.
         """
         with self._one_at_a_time:
@@ -102,7 +116,7 @@ class Leases:
             self._look_around(now)
             self._sit_down(now)
             taken = {lease.shard for lease in self._seen}
-            free = (shard for shard in range(self._shards) if shard not in taken)
+            free = (shard for shard in self._numbers if shard not in taken)
             while self._wanting() > 0 and (shard := next(free, None)) is not None:
                 self._take(shard, now)
 
@@ -121,34 +135,55 @@ class Leases:
     def give_up(self) -> None:
         """Give everything back, for the others to take at once; where the store does not answer, it expires."""
         with self._one_at_a_time, suppress(HeadgateError):
-            for shard in tuple(self._held):
-                self._give_back(shard)
+            self._leave()
 
     def _keep(self, renewed: Sequence[Lease]) -> None:
         self._held = {lease.shard: lease for lease in renewed}
 
     def _look_around(self, now: datetime | None) -> None:
-        """See who is alive, and refuse to work beside a process that puts jobs into other shards."""
+        """See who is alive, and refuse to work beside a process that puts the same jobs into other shards."""
         self._seen = self._store.leases(now=now)
+        fault = self._fault()
+        if fault:
+            self._leave()
+            raise ConfigError([fault])
+
+    def _fault(self) -> str | None:
+        alive = self._alive()
         for lease in self._seen:
+            if not self._territory.meets(lease.shard):
+                continue
+            if lease.holder not in alive:
+                return _other_clusters(lease)
             if _shards_of(lease) != self._shards:
-                held, self._held = self._held, {}
-                for mine in held.values():
-                    self._store.release(mine)
-                raise ConfigError([_other_shards(lease, self._shards)])
+                return _other_shards(lease, self._shards)
+        return None
 
     def _sit_down(self, now: datetime | None) -> None:
-        """Be seen before anything is taken; seats are shards below zero, which no job has."""
-        if any(shard < 0 for shard in self._held):
-            return
+        """Be seen before anything is taken: at the table first, or those who sit there would take us for strangers."""
+        seats = [seats for seats in (self._territory.table, *self._territory.claims) if not self._sits(seats)]
         taken = {lease.shard for lease in self._seen}
-        next(seat for seat in count(-1, -1) if seat not in taken and self._take(seat, now))
-        self._look_around(now)
+        for numbers in seats:
+            next(seat for seat in numbers if seat not in taken and self._take(seat, now))
+        if seats:
+            self._look_around(now)
+
+    def _sits(self, seats: range) -> bool:
+        return any(number in seats for number in self._held)
 
     def _wanting(self) -> int:
         """Give how many shards are missing to this process's share; below zero, how many are too many."""
-        alive = len({lease.holder for lease in self._seen} | {self._holder})
+        alive = len(self._alive() | {self._holder})
         return -(-self._shards // alive) - len(self._shards_held())
+
+    def _alive(self) -> set[str]:
+        return {lease.holder for lease in self._seen if self._territory.has(lease.shard)}
+
+    def _leave(self) -> None:
+        """Give everything back: the seat at the table last, without which we would be a stranger at the others."""
+        held, self._held = self._held, {}
+        for shard in sorted(held, key=lambda shard: (self._territory.has(shard), -shard)):
+            self._store.release(held[shard])
 
     def _shards_held(self) -> Sequence[int]:
         return [shard for shard in self._held if shard >= 0]
@@ -174,4 +209,11 @@ def _other_shards(lease: Lease, shards: int) -> str:
     return (
         f"lease.shards: {shards} here, {_shards_of(lease)} in {lease.holder}, which shares the state store. "
         f"Hint: give all of them one number; to change it, stop them all first"
+    )
+
+
+def _other_clusters(lease: Lease) -> str:
+    return (
+        f"clusters: {lease.holder}, which shares the state store, looks after some of these clusters and not the same "
+        f"ones. Hint: give all of them the same clusters, or none in common; to change them, stop them all first"
     )

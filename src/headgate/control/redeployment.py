@@ -20,7 +20,7 @@ from headgate.control.outcomes import without_change
 from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.reasons import Reason
-from headgate.model.redeploy import Launch, Overlay, Redeploy, Start, successor_of, ways_back_of
+from headgate.model.redeploy import Launch, Overlay, Redeploy, Start, number_of_way_back, successor_of
 from headgate.model.samples import JobSample, JobStatus
 from headgate.model.state import Intent, JobState
 from headgate.model.topology import Vertex
@@ -29,6 +29,9 @@ from headgate.options.deviations import Deviation
 from headgate.ports import JobContext
 
 _WHOLE_JOB = "one parallelism for the whole job, the largest that one of its vertices needs"
+
+_CAPPING = frozenset({Reason.SIGNAL_LIMIT, Reason.GATE, Reason.DECISION_PLUGIN})
+"""Why a vertex may be lowered by what knows more than its load: no other vertex's need counts more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +54,14 @@ class Redeployment:
             return decision
         followers = _followers(sample, self._job_wide(ctx.key, state))
         excluded = [vertex.name for vertex in followers if is_held(vertex, ctx.options)]
-        whole = _with_one_parallelism(decision, () if excluded else followers)
+        cap = _cap_of(decision, followers)
+        whole = _with_one_parallelism(decision, () if excluded else followers, cap)
         if whole.changes or whole.config != ConfigChanges():
             return _within_quota(sample, whole, ctx.options)
         if excluded:
             return without_change(whole, Reason.EXCLUDED, f"{', '.join(excluded)} is excluded, and holds the whole job")
+        if cap is not None and cap.bites(decision, followers):
+            return without_change(whole, cap.reason, f"{cap.name} holds the whole job: {cap.detail}")
         running = max(vertex.parallelism for vertex in sample.topology.vertices)
         return without_change(whole, Reason.WHOLE_JOB, f"the whole job runs at {running}: {_WHOLE_JOB}")
 
@@ -73,7 +79,6 @@ class Redeployment:
         return Redeploy(
             launch=launch,
             successor=successor_of(sample.job_id),
-            ways_back=ways_back_of(sample.job_id),
             after=_start(wanted, followers, overlay, by_vertex=in_place),
             before=_start(running, followers, state.overlay, by_vertex=in_place),
             realizer=ctx.options.realizer,
@@ -123,8 +128,10 @@ def _end(ctx: JobContext, state: JobState, now: datetime, *, sample: JobSample) 
         return None
     redeploy, options = intent.redeploy, ctx.options
     after = redeploy.after
-    if sample.job_id not in {intent.job_id, redeploy.successor, *redeploy.ways_back}:
-        return replace(state, intent=None, outbox=(*state.outbox, reports.overtaken(sample.job, intent, now)))
+    is_back = number_of_way_back(sample.job_id, intent.job_id) is not None
+    if sample.job_id not in {intent.job_id, redeploy.successor} and not is_back:
+        event = reports.overtaken(sample.job, intent, now)
+        return replace(state, intent=None, job_wide=None, outbox=(*state.outbox, event))
     if sample.job_id != redeploy.successor:
         return None
     runs_so = replace(state, overlay=after.overlay, deferred=Overlay(), job_wide=after.parallelism)
@@ -162,10 +169,42 @@ def _followers(sample: JobSample, job_wide: int | None) -> tuple[Vertex, ...]:
     return following or running
 
 
-def _with_one_parallelism(decision: Decision, followers: tuple[Vertex, ...]) -> Decision:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cap:
+    """What a vertex may not grow above, and with that the whole job."""
+
+    name: str
+    most: int
+    reason: Reason
+    detail: str
+
+    def bites(self, decision: Decision, followers: tuple[Vertex, ...]) -> bool:
+        """Tell whether the whole job would grow above it."""
+        return _largest_wanted(decision, followers) > self.most
+
+
+def _cap_of(decision: Decision, followers: tuple[Vertex, ...]) -> _Cap | None:
+    """Give the smallest of what somebody else has set; it limits growth, and nothing shrinks for it."""
     names = {vertex.id for vertex in followers}
-    most = max((proposal.wanted for proposal in decision.proposals if proposal.vertex in names), default=1)
-    target = min(most, *(vertex.largest for vertex in followers)) if followers else most
+    caps = (
+        _Cap(name=each.name, most=max(each.wanted, each.current), reason=step.reason, detail=step.detail)
+        for each in decision.proposals
+        for step in each.steps
+        if each.vertex in names and step.reason in _CAPPING and step.after < step.before
+    )
+    return min(caps, key=lambda cap: cap.most, default=None)
+
+
+def _largest_wanted(decision: Decision, followers: tuple[Vertex, ...]) -> int:
+    names = {vertex.id for vertex in followers}
+    return max((proposal.wanted for proposal in decision.proposals if proposal.vertex in names), default=1)
+
+
+def _with_one_parallelism(decision: Decision, followers: tuple[Vertex, ...], cap: _Cap | None) -> Decision:
+    names = {vertex.id for vertex in followers}
+    most = _largest_wanted(decision, followers)
+    bounds = [vertex.largest for vertex in followers] + ([cap.most] if cap else [])
+    target = min([most, *bounds]) if followers else most
     proposals = tuple(
         proposal.limited_to(target if proposal.vertex in names else proposal.current, Reason.WHOLE_JOB, _WHOLE_JOB)
         for proposal in decision.proposals

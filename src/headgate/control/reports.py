@@ -161,6 +161,18 @@ def fleet_error(what: str, why: str, now: datetime) -> Event:
     )
 
 
+def jobs_divided(others: Sequence[str], now: datetime) -> Event:
+    """Say who else has its share of the jobs: whoever forgot about it would miss them here."""
+    return Event(
+        at=now,
+        type=EventType.NORMAL,
+        reason=EventReason.JOBS_DIVIDED,
+        message=f"the jobs are divided with {', '.join(others)}: same state store, same clusters",
+        key=f"fleet:divided:{now.isoformat()}",
+        subject="headgate",
+    )
+
+
 def options_invalid(job: JobKey, faults: Sequence[str], now: datetime, interval: timedelta) -> Event:
     """Say what is wrong with a job's own options."""
     return Event(

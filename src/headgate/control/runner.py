@@ -103,6 +103,8 @@ class Runner:
         await self.before_decisions(at)
         if self.leases:
             await self.leases.before_cycle(at)
+            if others := self.leases.company():
+                self.events.handle(reports.jobs_divided(others, at))
         return await self.cycle.run(self.latest, at)
 
     async def _decide(self, at: datetime) -> None:

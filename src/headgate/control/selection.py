@@ -147,8 +147,8 @@ async def _dropped(collector: HostedCollector, job: JobKey) -> None:
 async def _asked(plugin: Plugin, call: Callable[[], Awaitable[T]]) -> T:
     try:
         return await call()
-    except HeadgateError:
-        raise
+    except HeadgateError as error:
+        raise plugin.masked(error) from None
     except Exception as error:
         raise plugin.failure(error) from error
 

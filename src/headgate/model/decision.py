@@ -17,6 +17,21 @@ from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
 from headgate.model.state import DelayedScaleDown
 
+_SENSITIVE = (
+    "password",
+    "secret",
+    "fs.azure.account.key",
+    "apikey",
+    "api-key",
+    "auth-params",
+    "service-key",
+    "token",
+    "basic-auth",
+    "jaas.config",
+    "http-headers",
+)
+"""A key that contains one of these holds a secret. Source: Flink's `GlobalConfiguration`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
@@ -66,8 +81,8 @@ class ConfigChanges:
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """Each change as a text for people: `key=value`, or `without key`."""
-        set_so = (f"{key}={value}" for key, value in sorted(self.overrides.items()))
+        """Each change as a text for people: `key=value`, or `without key`; values of keys that name a secret masked."""
+        set_so = (f"{key}={_shown(key, value)}" for key, value in sorted(self.overrides.items()))
         return (*set_so, *(f"without {key}" for key in sorted(self.removals)))
 
 
@@ -159,3 +174,7 @@ class Decision:
     def targets(self) -> Mapping[VertexId, int]:
         """Wanted parallelism of every vertex, the unchanged ones included."""
         return {proposal.vertex: proposal.wanted for proposal in self.proposals}
+
+
+def _shown(key: str, value: str) -> str:
+    return "***" if any(part in key.lower() for part in _SENSITIVE) else value

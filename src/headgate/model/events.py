@@ -64,6 +64,8 @@ class EventReason(StrEnum):
     """A job ended or is no longer listed."""
     JOB_APPEARED = "JobAppeared"
     """A job is looked after from now on."""
+    JOBS_DIVIDED = "JobsDivided"
+    """Another Headgate shares the state store and looks after its part of the jobs; told once a start."""
     INTENT_RECOVERED = "IntentRecovered"
     """An open change was closed without having been seen: the job or its owner's wish is no longer the same."""
 

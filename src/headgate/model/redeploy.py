@@ -14,8 +14,8 @@ from typing import Self
 
 from headgate.model.identity import VertexId
 
-WAYS_BACK = 3
-"""How often a job is started again as it was: a job id is spent by a start that fails."""
+_NUMBER = 4
+"""Hex digits of a job id that count the ways back: one every five minutes for half a year."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +83,6 @@ class Redeploy:
     """None: nobody has declared one, and the change will be refused."""
     successor: str
     """Job id of the other job: chosen beforehand, so that it can be found again, and never started twice."""
-    ways_back: tuple[str, ...]
-    """Job ids for starting it again as it was, each good for one attempt."""
     after: Start
     before: Start
     """How to start again where that fails."""
@@ -97,9 +95,20 @@ def successor_of(job_id: str) -> str:
     return _id("successor", job_id)
 
 
-def ways_back_of(job_id: str) -> tuple[str, ...]:
-    """Give the ids under which a job is started again as it was, where its successor's start has failed."""
-    return tuple(_id("way back", job_id, number) for number in range(WAYS_BACK))
+def way_back_of(job_id: str, number: int) -> str:
+    """
+    Give the id under which a job is started again as it was, where its successor's start has failed.
+
+    Args:
+        job_id: of the job that was stopped.
+        number: of the attempt, from 0: a job id is spent by a start that fails.
+    """
+    return f"{_id('way back', job_id)[:-_NUMBER]}{number % 16**_NUMBER:0{_NUMBER}x}"
+
+
+def number_of_way_back(job_id: str, of: str) -> int | None:
+    """Give the number of the attempt that has this id; None: it is no way back of that job."""
+    return int(job_id[-_NUMBER:], 16) if job_id[:-_NUMBER] == way_back_of(of, 0)[:-_NUMBER] else None
 
 
 def trigger_of(job_id: str, decision_id: str) -> str:

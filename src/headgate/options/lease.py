@@ -17,7 +17,7 @@ class LeaseOptions(Options):
     """Who of several Headgates that share a state store looks after which jobs."""
 
     shards: Annotated[int, Interval(ge=1, le=4096)] = option("shards", 64)
-    """Into how many parts the jobs are divided, by their keys. The same in every Headgate of one store."""
+    """Into how many parts the jobs are divided, by their keys. The same in every Headgate of one store and clusters."""
 
     duration: PositiveDuration = option("duration", timedelta(seconds=30))
     """How long the jobs of a Headgate that died wait for another one. It is renewed three times as often."""

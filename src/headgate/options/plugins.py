@@ -19,5 +19,12 @@ class PluginOptions(Options):
     start_deadline: PositiveDuration = option("start-deadline", timedelta(seconds=30))
     """Time limit of starting a worker process and making a plugin in it, its imports included."""
 
+    budget: PositiveDuration = option("budget", timedelta(seconds=20))
+    """
+    Time that a cycle waits for the plugins of all its jobs in each of its steps: evaluating, checking, deciding.
+
+    A job whose plugins take longer goes without them, and the others are decided for in time.
+    """
+
     realize_deadline: PositiveDuration = option("realize-deadline", timedelta(seconds=30))
     """Time limit of one call of a scaling realizer; one that does not answer within it is asked again later."""

@@ -203,7 +203,7 @@ class ServiceOptions(Options):
     pipeline: Pipeline = option("pipeline", Pipeline.SPARK)
     """`spark`, or `in-process` for a few jobs without Java."""
 
-    spark_settings: Mapping[str, str] = option("spark.settings", default_factory=dict)
+    spark_settings: Mapping[str, str] = option("spark.settings", default_factory=dict, secret=True)
     """Further settings of Spark by their own names; for 50,000 jobs `spark.driver.memory: 4g`, for example."""
 
     spark_master: str = option("spark.master", "local[*]")

@@ -168,7 +168,7 @@ class SignalOptions(Options):
     query: str | None = option("query", None)
     """What is asked: PromQL, SQL, or for `http` the JSONPath of the value in the answer."""
 
-    path: str = option("path", "")
+    path: str = option("path", "", secret=True)
     """For `http`: what follows the source's address."""
 
     timestamp: str | None = option("timestamp", None)

@@ -8,9 +8,10 @@ functions. All others go through the batch as if there were no plugins.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 from headgate.errors import HeadgateError, PluginError
@@ -23,6 +24,7 @@ from headgate.options.live import Live, in_force
 from headgate.pipeline.evaluation import Answer, Question
 from headgate.pipeline.in_process import evaluated_over
 from headgate.pipeline.overriding import Overriding
+from headgate.plugins.errands import Errands
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
 from headgate.plugins.ready import Plugin
@@ -32,6 +34,8 @@ from headgate.ports import Candidate, CollectedMetrics, EventHandler, FleetEvalu
 
 BUILT_IN = "ds2"
 """The evaluator that the fleet's evaluator is already."""
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class WindowSource(Protocol):
@@ -66,6 +70,8 @@ class SelectedEvaluator:
     A `ports.FleetEvaluator` in front of that of the fleet.
 
     A job whose own evaluator fails is not ready. One whose evaluator plugin fails is evaluated without that plugin.
+    Nobody waits for plugins longer than their budget: a job without an answer by then is not ready, and is asked for
+    before the others in the next cycle.
     """
 
     fleet: FleetEvaluator
@@ -73,6 +79,9 @@ class SelectedEvaluator:
     host: PluginHost
     events: EventHandler
     collect_interval: Live[timedelta]
+    _errands: Errands = field(default_factory=Errands, init=False)
+    _answered: dict[JobKey, datetime] = field(default_factory=dict, init=False)
+    """When a job apart had its last answer."""
 
     def evaluate(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, Answer]:
         """
@@ -88,16 +97,40 @@ class SelectedEvaluator:
         under_way = self._begun(apart, now)
         others = [candidate for candidate in candidates if not stands_apart(candidate.options)]
         fleet = self.fleet.evaluate(others, now)
-        return _Answers(apart={job: answer.result() for job, answer in under_way.items()}, fleet=fleet)
+        wait(filter(None, under_way.values()), timeout=self.host.budget.total_seconds())
+        return _Answers(
+            apart={one.sample.job: self._in_time(one, under_way[one.sample.job], now) for one in apart}, fleet=fleet
+        )
 
-    def _begun(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Future[Answer]]:
+    def _in_time(self, candidate: Candidate, under_way: Future[Answer] | None, now: datetime) -> Answer:
+        """Give the answer of a job apart if there is one by now."""
+        job, options = candidate.sample.job, candidate.options
+        if under_way is not None and not under_way.cancel() and under_way.done():
+            self._answered[job] = now
+            return under_way.result()
+        own = [(Kind.METRIC_EVALUATOR, options.evaluator)] if is_own(options.evaluator) else []
+        error = self.host.overdue(own or [(Kind.EVALUATOR_PLUGIN, name) for name in options.custom_evaluators])
+        self._tell(candidate, error, now)
+        return NotReady(reason=Reason.PLUGIN_FAILED, message=str(error))
+
+    def _begun(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Future[Answer] | None]:
         try:
             samples = self.windows.samples(candidates, now)
         except HeadgateError as error:
             unread = NotReady(reason=Reason.CYCLE_FAILED, message=f"the samples could not be read back: {error}")
             return {candidate.sample.job: _known(unread) for candidate in candidates}
-        pool = self.host.pool
-        return {one.sample.job: pool.submit(self._one, one, samples[one.sample.job], now) for one in candidates}
+        begin = partial(self._errands.begin, self.host.pool)
+        return {
+            one.sample.job: begin(one.sample.job, partial(self._one, one, samples[one.sample.job], now))
+            for one in self._by_patience(candidates)
+        }
+
+    def _by_patience(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Put those first whose last answer is longest ago: when not all can have one, each has its turn."""
+        jobs = {candidate.sample.job for candidate in candidates}
+        for gone in self._answered.keys() - jobs:
+            del self._answered[gone]
+        return sorted(candidates, key=lambda one: self._answered.get(one.sample.job, _NEVER))
 
     def _one(self, candidate: Candidate, samples: Sequence[JobSample], now: datetime) -> Answer:
         if is_own(candidate.options.evaluator):

@@ -11,6 +11,7 @@ from typing import Any
 from headgate.errors import (
     ConflictError,
     HeadgateError,
+    MisconfiguredPluginError,
     NotFoundError,
     PermanentError,
     PluginError,
@@ -48,6 +49,7 @@ class Asking:
         Make the plugin there, and give its priority.
 
         Raises:
+            MisconfiguredPluginError: it does not want its parameters.
             PluginError: it cannot be made.
         """
         request = Request(recipe=self.recipe, method=None, seconds=self.start_limit.total_seconds())
@@ -55,7 +57,8 @@ class Asking:
             priority: int = self._answer(request, int)
         except HeadgateError as error:
             why = f"cannot be made: it {error.what if isinstance(error, PluginError) else error}"
-            raise self._failure(why) from error
+            refused = isinstance(error, MisconfiguredPluginError)
+            raise self._failure(why, MisconfiguredPluginError if refused else PluginError) from error
         return priority
 
     def ask(self, method: str, *arguments: Any) -> Any:
@@ -76,16 +79,20 @@ class Asking:
         except WorkerError as error:
             raise self._failure(str(error)) from error
         if reply.startswith(RAISED.encode()):
-            raise self._raised(*json.loads(reply.removeprefix(RAISED.encode())))
+            name, text = json.loads(reply.removeprefix(RAISED.encode()))
+            raise self._raised(name, text, is_made=request.method is not None)
         try:
             return unpacked(promised, reply.removeprefix(ANSWERED.encode()))
         except (ValueError, TypeError) as error:
             why = f"gave something else than {request.method} promises: {error}"
             raise self._failure(why) from error
 
-    def _raised(self, name: str, text: str) -> HeadgateError:
+    def _raised(self, name: str, text: str, *, is_made: bool = True) -> HeadgateError:
         told_as_it_is = _CONTRACTUAL.get(name)
-        return told_as_it_is(text) if told_as_it_is else self._failure(f"raised {name}: {text}")
+        if told_as_it_is:
+            return told_as_it_is(concealed(text, self.secrets))
+        is_refusal = name == ValueError.__name__ and not is_made
+        return self._failure(f"raised {name}: {text}", MisconfiguredPluginError if is_refusal else PluginError)
 
-    def _failure(self, what: str) -> PluginError:
-        return PluginError(self.choice.name, self.choice.plugin.distribution, concealed(what, self.secrets))
+    def _failure(self, what: str, of: type[PluginError] = PluginError) -> PluginError:
+        return of(self.choice.name, self.choice.plugin.distribution, concealed(what, self.secrets))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from headgate.errors import ConfigError, PluginError
+from headgate.errors import ConfigError, MisconfiguredPluginError, PluginError
 from headgate.options.live import Live, in_force
 from headgate.options.plugins import PluginOptions
 from headgate.plugins.aside import ThreadedRealizer
@@ -31,6 +34,8 @@ Provided = Mapping[tuple[Kind, str], Any]
 """Headgate's own plugins that stand already, by kind and registered name."""
 
 _THREADS = 8
+_FAILED_FOR_S = 60.0
+"""How long what cannot be made is not made again: each attempt may cost its whole time limit."""
 _NOTHING: Provided = MappingProxyType({})
 NO_PARAMETERS: Mapping[str, str] = MappingProxyType({})
 
@@ -51,6 +56,7 @@ class PluginHost:
         *,
         provided: Provided = _NOTHING,
         resolve: Callable[[str], str] = str,
+        stopwatch: Callable[[], float] = time.monotonic,
     ) -> None:
         """
         Make nothing yet.
@@ -60,11 +66,14 @@ class PluginHost:
             limits: how long calls may take.
             provided: what stands already.
             resolve: replaces the secrets in a parameter.
+            stopwatch: seconds on a clock that only goes on.
         """
         self._catalog = catalog
         self._limits = limits
         self._provided = provided
         self._resolve = resolve
+        self._stopwatch = stopwatch
+        self._failed: dict[tuple[Kind, str], tuple[Choice, PluginError, float]] = {}
         self._ready: dict[tuple[Kind, str], tuple[Choice, Plugin]] = {}
         self._workers: dict[tuple[str, bool], WorkerProcess] = {}
         self._pools = {collects: ThreadPoolExecutor(_THREADS, "headgate-plugins") for collects in (True, False)}
@@ -79,7 +88,7 @@ class PluginHost:
         choice = self._chosen(kind, name)
         known = self._known(choice)
         if known is None:
-            known = self._made(choice)
+            known = self._made_unless_failed(choice)
             self._ready[kind, name] = choice, known
         return known
 
@@ -91,6 +100,13 @@ class PluginHost:
             PluginError: there is none.
         """
         return self._known(self._chosen(kind, name))
+
+    def stands_for(self, kind: Kind, name: str) -> str | None:
+        """Give the registered name of the plugin of Headgate's own that a name means; None: of others, or nothing."""
+        with suppress(UnknownPluginError):
+            found = in_force(self._catalog).find(kind, name).plugin
+            return found.name if found.is_ours else None
+        return None
 
     def chain(self, kind: Kind, names: Sequence[str]) -> tuple[tuple[Plugin, ...], tuple[PluginError, ...]]:
         """Give the plugins of a list by priority, those of equal ones in the order of the list; and those that fail."""
@@ -114,9 +130,18 @@ class PluginHost:
         Raises:
             ConfigError: there is none, it does not want its parameters, or it cannot be made.
         """
+        return self.made_plugin(kind, name, parameters).port
+
+    def made_plugin(self, kind: Kind, name: str, parameters: Mapping[str, str] = NO_PARAMETERS) -> Plugin:
+        """
+        Do as `made`, and give it with what tells of it.
+
+        Raises:
+            ConfigError: as there.
+        """
         try:
             choice = self._chosen(kind, name)
-            return self._made(replace(choice, parameters={**choice.parameters, **parameters})).port
+            return self._made(replace(choice, parameters={**choice.parameters, **parameters}))
         except PluginError as error:
             raise ConfigError([str(error)]) from error
 
@@ -135,13 +160,34 @@ class PluginHost:
         """The threads in which plugins are asked while jobs are evaluated and decided."""
         return self._pools[False]
 
+    @property
+    def budget(self) -> timedelta:
+        """How long a step of a cycle waits for the plugins of all its jobs."""
+        return in_force(self._limits).budget
+
+    def overdue(self, chosen: Iterable[tuple[Kind, str | None]]) -> PluginError:
+        """Say that plugins gave no answer within the budget."""
+        names, distributions = dict[str, None](), dict[str, None]()
+        for kind, name in chosen:
+            names[str(name)] = None
+            with suppress(PluginError):
+                distributions[self._chosen(kind, str(name)).plugin.distribution] = None
+        what = f"gave no answer within {self.budget.total_seconds():g} s, which is what a cycle has for plugins"
+        return PluginError(", ".join(names), ", ".join(distributions) or "no distribution", what)
+
     def faults(self) -> Iterator[tuple[Kind, str, str]]:
         """Make every declared instance, and yield kind, name and what is wrong of those that cannot be made."""
-        for kind, name in in_force(self._catalog).declared():
-            try:
-                self.ready(kind, name)
-            except PluginError as error:
-                yield kind, name, str(error)
+        yield from ((kind, name, str(error)) for kind, name, error in self._unmade())
+
+    def refusals(self) -> Iterator[str]:
+        """
+        Make every declared instance, and yield what is wrong of those that are no use to start with.
+
+        What runs in a process of its own may fail for reasons that pass by: then it is told when jobs go without it.
+        """
+        for kind, _, error in self._unmade():
+            if not kind.is_isolated or isinstance(error, MisconfiguredPluginError):
+                yield str(error)
 
     def workers(self, distribution: str) -> tuple[int, ...]:
         """Give the process ids of a distribution's workers."""
@@ -155,6 +201,24 @@ class PluginHost:
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
 
+    def _unmade(self) -> Iterator[tuple[Kind, str, PluginError]]:
+        for kind, name in in_force(self._catalog).declared():
+            try:
+                self.ready(kind, name)
+            except PluginError as error:
+                yield kind, name, error
+
+    def _made_unless_failed(self, choice: Choice) -> Plugin:
+        place = choice.plugin.kind, choice.name
+        failed, known_error, at = self._failed.get(place, (None, None, 0.0))
+        if known_error and failed == choice and self._stopwatch() - at < _FAILED_FOR_S:
+            raise known_error
+        try:
+            return self._made(choice)
+        except PluginError as error:
+            self._failed[place] = choice, error, self._stopwatch()
+            raise
+
     def _known(self, choice: Choice) -> Plugin | None:
         """Give what was made of the same choice; other parameters make another plugin."""
         made_of, plugin = self._ready.get((choice.plugin.kind, choice.name), (None, None))
@@ -164,7 +228,7 @@ class PluginHost:
         try:
             return in_force(self._catalog).find(kind, name)
         except UnknownPluginError as error:
-            raise PluginError(name, "no distribution", f"cannot be made: {error}") from error
+            raise MisconfiguredPluginError(name, "no distribution", f"cannot be made: {error}") from error
 
     def _made(self, choice: Choice) -> Plugin:
         found, distribution = choice.plugin, choice.plugin.distribution
@@ -174,6 +238,8 @@ class PluginHost:
             return self._isolated(choice, self._recipe(choice))
         try:
             port, priority = self._here(choice, self._recipe(choice))
+        except MisconfiguredPluginError:
+            raise
         except Exception as error:
             what = concealed(f"cannot be made: {type(error).__name__}: {error}", self._secrets(choice))
             raise PluginError(choice.name, distribution, what) from error
@@ -189,7 +255,9 @@ class PluginHost:
         maker = partial(make, recipe.kind, recipe.target, recipe.mapping)
         if recipe.kind is Kind.SCALING_REALIZER and not choice.plugin.is_ours:
             limit = in_force(self._limits).realize_deadline
-            return ThreadedRealizer(maker, limit, choice.name, choice.plugin.distribution), 0
+            distribution = choice.plugin.distribution
+            named = Plugin(name=choice.name, distribution=distribution, port=None, secrets=self._secrets(choice))
+            return ThreadedRealizer(maker, limit, named), 0
         port = maker()
         return port, priority_of(port)
 
@@ -208,7 +276,13 @@ class PluginHost:
             port: Any = HostedCollector(asking, partial(self.aside, collects=True))
         else:
             port = HOSTED[recipe.kind](asking)
-        return Plugin(name=choice.name, distribution=choice.plugin.distribution, port=port, priority=priority)
+        return Plugin(
+            name=choice.name,
+            distribution=choice.plugin.distribution,
+            port=port,
+            priority=priority,
+            secrets=asking.secrets,
+        )
 
     def _worker(self, choice: Choice) -> WorkerProcess:
         collects = choice.plugin.kind is Kind.METRIC_COLLECTOR
@@ -224,5 +298,5 @@ class PluginHost:
         try:
             parameters = tuple((key, self._resolve(text)) for key, text in sorted(choice.parameters.items()))
         except ValueError as error:
-            raise PluginError(choice.name, found.distribution, f"cannot be made: {error}") from error
+            raise MisconfiguredPluginError(choice.name, found.distribution, f"cannot be made: {error}") from error
         return Recipe(kind=found.kind, target=found.target, parameters=parameters)

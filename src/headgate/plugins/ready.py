@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.errors import PluginError
-from headgate.plugins.concealing import concealed
+from headgate.errors import HeadgateError, PluginError
+from headgate.plugins.concealing import concealed, discreet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,16 @@ class Plugin:
         """Give what it raised as what it is: this plugin's failure."""
         if isinstance(error, PluginError):
             return error
-        what = concealed(f"raised {type(error).__name__}: {error}", self.secrets)
-        return PluginError(self.name, self.distribution, what)
+        return self.fault(f"raised {type(error).__name__}: {error}")
+
+    def masked(self, error: HeadgateError) -> HeadgateError:
+        """Give what it raised in Headgate's own words, without its secrets."""
+        return discreet(error, self.secrets)
 
     def nonsense(self, why: object) -> PluginError:
         """Say that what it gave makes no sense."""
-        return PluginError(self.name, self.distribution, f"gave what makes no sense: {why}")
+        return self.fault(f"gave what makes no sense: {why}")
+
+    def fault(self, what: str) -> PluginError:
+        """Say what it did, without its secrets."""
+        return PluginError(self.name, self.distribution, concealed(what, self.secrets))

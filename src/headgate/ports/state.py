@@ -60,7 +60,7 @@ class StateStore(Protocol):
         """Give the rescales made since then, oldest first."""
 
     def in_flight(self) -> tuple[JobKey, ...]:
-        """Give the jobs that have an open intent, sorted."""
+        """Give the jobs that have an open intent or events that wait to be delivered, sorted."""
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         """

@@ -53,7 +53,7 @@ class LogReader:
     def read(
         self, table: str, since: datetime, until: datetime, *, job: JobKey | Collection[JobKey] | None = None
     ) -> pa.Table:
-        """Read the rows of `[since, until]`, of one job, of some or of all, in no particular order."""
+        """Read the rows of `[since, until]`, of one job, of some or of all, in the order of the log."""
         at = pc.field("at_ms")
         where = (at >= epoch_ms(since)) & (at <= epoch_ms(until))
         if job is not None:
@@ -61,14 +61,20 @@ class LogReader:
         return self._patiently(lambda: _read_all(self._window(self._layout.hours(table), since, until), table, where))
 
     def decisions(self, job: JobKey, since: datetime, until: datetime) -> tuple[Decision, ...]:
-        """Give a job's decisions of `[since, until]`, oldest first."""
-        rows = self.read("decisions", since, until, job=job).sort_by("at_ms")
-        return tuple(map(read_decision, rows.to_pylist()))
+        """
+        Give a job's decisions of `[since, until]`, oldest first.
+
+        Of a tick that a process has decided anew after a restart, the later one.
+        """
+        # Files are read in the order of their names, and of one tick the later process's name is behind.
+        rows = self.read("decisions", since, until, job=job).to_pylist()
+        last = {row["at_ms"]: row for row in rows}
+        return tuple(read_decision(last[at]) for at in sorted(last))
 
     def latest_decision(self, job: JobKey) -> Decision | None:
         """Give a job's latest decision; None when there is none in the log."""
         rows = self._latest("decisions", job)
-        return read_decision(rows.to_pylist()[0]) if rows.num_rows else None
+        return read_decision(rows.to_pylist()[-1]) if rows.num_rows else None
 
     def latest_topology(self, job: JobKey) -> Topology | None:
         """Give a job's graph as it was last seen; None when the log does not know the job."""

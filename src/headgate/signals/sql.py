@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sa
 
+from headgate.config.databases import DRIVERS, EXTRAS, time_limits
 from headgate.config.secrets import redact, resolve
 from headgate.errors import ConfigError, RefusedError
 from headgate.options.signals import SignalOptions, SignalSourceOptions
@@ -21,9 +23,6 @@ from headgate.signals.placeholders import PlaceholderError, values_for
 from headgate.signals.source import Clock, DeclaredSource, now_utc, reading
 
 _LONGEST = 300
-_EXTRAS = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
-_DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql", "mariadb": "mariadb+pymysql"}
-"""What is used where the address names no driver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +128,16 @@ def _parameters(text: str) -> frozenset[str]:
 
 def _engine(url: sa.URL, options: SignalSourceOptions) -> sa.Engine:
     """Make an engine whose connections may read only, and give up by themselves where the database can be told to."""
+    url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
     kind = url.get_backend_name()
-    if url.drivername in _DRIVERS:
-        url = url.set(drivername=_DRIVERS[url.drivername])
+    limits = {key: value for key, value in _limits(kind, options.timeout).items() if key not in url.query}
     if kind == "sqlite" and url.database and not url.database.startswith((":", "file:")):
         # A path that is wrong must not become an empty database.
         url = url.set(database=f"file:{quote(url.database)}", query={**url.query, "mode": "ro", "uri": "true"})
     try:
-        engine = sa.create_engine(
-            url, pool_size=options.max_calls_in_flight, pool_pre_ping=True, connect_args=_connecting(kind, options)
-        )
+        engine = sa.create_engine(url, pool_size=options.max_calls_in_flight, pool_pre_ping=True, connect_args=limits)
     except ModuleNotFoundError as error:
-        extra = _EXTRAS.get(kind, kind)
+        extra = EXTRAS.get(kind, kind)
         message = f"signal source {options.name}: the driver of {kind} is missing. Hint: pip install headgate[{extra}]"
         raise ConfigError([message]) from error
     prepare = _READ_ONLY.get(kind)
@@ -149,9 +146,12 @@ def _engine(url: sa.URL, options: SignalSourceOptions) -> sa.Engine:
     return engine
 
 
-def _connecting(kind: str, options: SignalSourceOptions) -> dict[str, Any]:
-    limit_s = max(1, round(options.timeout.total_seconds()))
-    return {"sqlite": {"timeout": limit_s}}.get(kind, {"connect_timeout": limit_s} if kind in _EXTRAS else {})
+def _limits(kind: str, timeout: timedelta) -> Mapping[str, Any]:
+    if kind == "sqlite":
+        return {"timeout": max(1, round(timeout.total_seconds()))}
+    # A thread that waits for a host that is gone would be one thread less for good. Later than the signal's own limit,
+    # whose words are clearer.
+    return time_limits(kind, timeout + timedelta(seconds=1))
 
 
 def _prepare_postgresql(connection: Any, options: SignalSourceOptions) -> None:

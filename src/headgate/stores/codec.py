@@ -14,8 +14,11 @@ from pydantic_core import from_json, to_json
 from headgate.errors import PermanentError
 from headgate.model.state import JobState, ScalingRecord
 
-SCHEMA_VERSION = 1
-"""Raised with every change of `JobState` that an older Headgate could not read, or that needs a migration."""
+SCHEMA_VERSION = 2
+"""Raised with every change of `JobState` that an older Headgate could not read, or would lose without a word."""
+
+READABLE = (1, 2)
+"""Versions that can be read. 1: before redeploys; what it does not name has its default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +52,15 @@ def decode_state(text: str, *, job: str, store: str) -> JobState:
     """
     try:
         found = _schema_version(text)
-        if found == SCHEMA_VERSION:
+        if found in READABLE:
             return _STATE.validate_json(text).state
     except ValueError as error:
         message = f"the state of job {job} in {store} is unreadable: {_first_fault(error)}. {_HINT}"
         raise PermanentError(message) from error
+    readable = f"{READABLE[0]} to {READABLE[-1]}"
     message = (
-        f"the state of job {job} in {store} has schema version {found}, this Headgate reads {SCHEMA_VERSION}. "
-        f"Hint: run the Headgate version that wrote it, or let the store forget the job"
+        f"the state of job {job} in {store} has schema version {found}, this Headgate reads {readable}. "
+        f"Hint: a newer Headgate wrote it: run that version here too, or let the store forget the job"
     )
     raise PermanentError(message)
 

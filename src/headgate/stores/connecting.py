@@ -13,16 +13,7 @@ from typing import Any
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
-DRIVERS = {
-    "postgresql": "postgresql+psycopg",
-    "postgres": "postgresql+psycopg",
-    "mysql": "mysql+pymysql",
-    "mariadb": "mariadb+pymysql",
-}
-"""What a URL means that names a database and no driver."""
-
-EXTRAS = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
-"""Which extra of the distribution brings a database's driver."""
+from headgate.config.databases import DRIVERS, time_limits
 
 
 def url_of(text: str) -> URL:
@@ -64,16 +55,11 @@ def connect(text: str, answer_within: timedelta) -> Engine:
 
 
 def _limits(backend: str, answer_within: timedelta) -> Mapping[str, Any]:
-    seconds = max(1, round(answer_within.total_seconds()))
+    limits = time_limits(backend, answer_within)
+    if backend != "postgresql":
+        return limits
     milliseconds = answer_within // timedelta(milliseconds=1)
-    if backend == "postgresql":
-        # Libpq waits for ever for a host that is gone, unless it asks now and then.
-        alive = {"keepalives_idle": seconds, "keepalives_interval": seconds, "keepalives_count": 3}
-        options = f"-c statement_timeout={milliseconds} -c lock_timeout={milliseconds}"
-        return {"connect_timeout": seconds, "options": options, "tcp_user_timeout": 4 * milliseconds, **alive}
-    if backend in {"mysql", "mariadb"}:
-        return {"connect_timeout": seconds, "read_timeout": seconds, "write_timeout": seconds}
-    return {}
+    return {**limits, "options": f"-c statement_timeout={milliseconds} -c lock_timeout={milliseconds}"}
 
 
 def _isolation(backend: str) -> Mapping[str, Any]:

@@ -70,9 +70,10 @@ class MemoryStateStore:
         return tuple(sorted(records, key=lambda record: (record.at, record.decision_id)))
 
     def in_flight(self) -> tuple[JobKey, ...]:
-        """Give the jobs that have an open intent, sorted."""
+        """Give the jobs that have an open intent or events that wait, sorted."""
         with self._lock:
-            return tuple(sorted(job for job, kept in self._jobs.items() if kept.current.state.intent is not None))
+            states = {job: kept.current.state for job, kept in self._jobs.items()}
+        return tuple(sorted(job for job, state in states.items() if state.intent is not None or state.outbox))
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         """Take or renew the lease of a shard; None while somebody else holds it."""

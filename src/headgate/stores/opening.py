@@ -8,8 +8,9 @@ from pathlib import Path
 
 from sqlalchemy import URL, exc
 
+from headgate.config.databases import EXTRAS
 from headgate.errors import ConfigError
-from headgate.stores.connecting import EXTRAS, url_of
+from headgate.stores.connecting import url_of
 from headgate.stores.file_system import MOUNTS, network_file_system
 from headgate.stores.memory import MemoryStateStore
 from headgate.stores.sql import SqlStateStore

@@ -99,7 +99,7 @@ class SqlStateStore:
         return tuple(decode_record(text, job=str(job), store=self._name) for text in texts)
 
     def in_flight(self) -> tuple[JobKey, ...]:
-        """Give the jobs that have an open intent, sorted."""
+        """Give the jobs that have an open intent or events that wait, sorted."""
         query = select(job_state.c.job).where(job_state.c.in_flight == true())
         with self._transaction() as connection:
             jobs = connection.execute(query).scalars().all()
@@ -188,7 +188,7 @@ def _replace(connection: Connection, job: JobKey, state: JobState, expected_vers
         "version": expected_version + 1,
         "schema_version": SCHEMA_VERSION,
         "state": encode_state(state),
-        "in_flight": state.intent is not None,
+        "in_flight": state.intent is not None or bool(state.outbox),
     }
     if expected_version == 0:
         try:

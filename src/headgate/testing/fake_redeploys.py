@@ -9,6 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
+from headgate.testing import fake_answers as answers
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
 from headgate.testing.fake_requests import RefusedRequest
@@ -46,6 +47,8 @@ class RedeployableFlink(FakeFlink):
         starting: whether started jobs wait for slots until this is False.
         started: how jobs were started, by id.
         forgets_triggers: whether it has been too long since, for Flink to tell of stops.
+        unanswered_starts: how many of the next starts get a 500 and come about only when `finish_starts` is called.
+        completed: how many checkpoints each job has completed, by id.
     """
 
     def __init__(self, jobs: Iterable[FakeJob] = ()) -> None:
@@ -57,6 +60,10 @@ class RedeployableFlink(FakeFlink):
         self.starting = False
         self.started: dict[str, Started] = {}
         self.forgets_triggers = False
+        self.unanswered_starts = 0
+        self.completed: dict[str, int] = {}
+        self._unfinished: list[tuple[str, int]] = []
+        self._ended: dict[str, int] = {}
         self._program = copy.deepcopy(next(iter(self.jobs.values())))
         self._stops = _Stops()
         self._failed: dict[str, str] = {}
@@ -72,6 +79,17 @@ class RedeployableFlink(FakeFlink):
         for job in self.jobs.values():
             job.tasks_missing = 0
 
+    def finish_starts(self) -> None:
+        """Let the programs whose start was not answered come to their end: their jobs run then."""
+        for job_id, parallelism in self._unfinished:
+            if job_id not in self.jobs:
+                self.add(self._built(job_id, parallelism))
+        self._unfinished.clear()
+
+    def end(self, job_id: str, state: str) -> None:
+        """Let a job come to its end now."""
+        self.jobs[job_id].state, self._ended[job_id] = state, self.now_ms
+
     def _routes(self) -> list[web.RouteDef]:
         return [
             *super()._routes(),
@@ -85,6 +103,12 @@ class RedeployableFlink(FakeFlink):
             web.get("/jobs/{job}/exceptions", self._exceptions),
         ]
 
+    async def _list_jobs(self, request: web.Request) -> web.Response:
+        await super()._list_jobs(request)
+        lines = [answers.job_line(job) for job in self.jobs.values()]
+        ends = ({"end-time": self._ended[line["jid"]]} if line["jid"] in self._ended else {} for line in lines)
+        return web.json_response({"jobs": [{**line, **end} for line, end in zip(lines, ends, strict=True)]})
+
     async def _jars(self, _: web.Request) -> web.Response:
         return web.json_response({"files": [{"id": f"0_{JAR}", "name": JAR, "uploaded": 1}]})
 
@@ -94,13 +118,18 @@ class RedeployableFlink(FakeFlink):
     async def _run_jar(self, request: web.Request) -> web.Response:
         body = await request.json()
         job_id = body.get("jobId") or f"{len(self.started) + 100:032x}"
+        if self.unanswered_starts:
+            self.unanswered_starts -= 1
+            self._unfinished.append((job_id, body.get("parallelism", 1)))
+            raise RefusedRequest(500, "Internal server error.")
         if job_id in self.jobs:
             raise RefusedRequest(400, _DUPLICATE)
         self.started[job_id] = Started(body=body, at_ms=self.now_ms)
         job = self._built(job_id, body.get("parallelism", 1))
         self.add(job)
         if self.start_failures:
-            job.state, self._failed[job_id] = "FAILED", self.start_failures.pop(0)
+            self._failed[job_id] = self.start_failures.pop(0)
+            self.end(job_id, "FAILED")
             raise RefusedRequest(400, "Could not execute application.")
         return web.json_response({"jobid": job_id})
 
@@ -140,13 +169,15 @@ class RedeployableFlink(FakeFlink):
             job.state = "FINISHED"
 
     async def _cancel(self, request: web.Request) -> web.Response:
-        self._job(request).state = "CANCELED"
+        self.end(self._job(request).job_id, "CANCELED")
         return web.json_response({}, status=202)
 
     async def _statistics(self, request: web.Request) -> web.Response:
-        savepoint = self._stops.savepoints.get(self._job(request).job_id)
+        job_id = self._job(request).job_id
+        savepoint = self._stops.savepoints.get(job_id)
         latest = {"external_path": savepoint[0], "trigger_timestamp": savepoint[1]} if savepoint else None
-        return web.json_response({"latest": {"savepoint": latest}})
+        counts = {"completed": self.completed.get(job_id, 0)}
+        return web.json_response({"counts": counts, "latest": {"savepoint": latest}})
 
     async def _exceptions(self, request: web.Request) -> web.Response:
         failure = self._failed.get(self._job(request).job_id)

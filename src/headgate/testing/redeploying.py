@@ -55,6 +55,7 @@ class RedeployingService:
         store: what a later process finds.
         dies_before: end of the paths to which it never sends anything, as if it had died there: `/stop` or `/run`.
         clock: what time it is; a test may move it.
+        ours: whether the jobs are this process's.
     """
 
     url: str
@@ -66,12 +67,15 @@ class RedeployingService:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     events: RecordingEvents = field(default_factory=RecordingEvents)
     interval: timedelta = INTERVAL
+    ours: bool = True
 
     async def __aenter__(self) -> Self:
         """Compose the parts."""
         self._client = _DyingClient(ClusterOptions(name=CLUSTER, url=self.url), self.dies_before)
         clients = {CLUSTER: self._client}
-        self._realizer = SavepointRedeployRealizer(clients, poll=self.interval / 6, clock=self.clock)
+        self._realizer = SavepointRedeployRealizer(
+            clients, poll=self.interval / 6, clock=self.clock, still_ours=self._still_ours
+        )
         collector = FlinkMetricCollector(clients)
         outbox = Outbox(store=self.store, events=self.events)
         redeployment = Redeployment(applies=lambda _: True, launch_of=lambda _: self.launch)
@@ -146,6 +150,9 @@ class RedeployingService:
     def state(self, job: str) -> JobState:
         """Give what is remembered of a job."""
         return self.store.load(job_key(job)).state
+
+    async def _still_ours(self, _: JobKey) -> bool:
+        return self.ours
 
     def _sample(self, job: str) -> JobSample | None:
         seen = self._observer.latest.get(job_key(job))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from functools import partial
@@ -16,9 +16,10 @@ from headgate.events.opening import EventService
 from headgate.options.service import ServiceOptions
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
-from headgate.ports import DecisionSink, EventHandler, MetricCollector
+from headgate.ports import DecisionSink, EventHandler, MetricCollector, SignalSource
 from headgate.samplelog.upkeep import upkeep
 from headgate.signals.collector import WithSignals
+from headgate.signals.discreet import DiscreetSource
 from headgate.signals.opening import close_sources, open_sources
 from headgate.telemetry.board import Board
 from headgate.telemetry.server import served
@@ -47,34 +48,34 @@ async def service(
     to the given places instead of the usual ones, if any are given.
 
     Raises:
-        ConfigError: a file or secret that the options name is not there, or the metrics' address cannot be had.
+        ConfigError: a file, a secret or a plugin that the options name is not there, or an address cannot be had.
     """
     now = partial(_in_force, options, live)
     async with AsyncExitStack() as stack:
         tap = _tap(options, stack)
-        engines = await open_engines(options, now, stack)
+        # Asked at each step of a redeploy, of which there is none before there is a cycle, and with that an outbox.
+        engines = await open_engines(options, now, stack, still_ours=lambda job: outbox.may_act(job))  # noqa: PLW0108
         host = await open_host(now, engines.provided, stack)
-        listeners = open_listeners(options.events, host, events)
-        stack.push_async_callback(asyncio.to_thread, listeners.close)
+        listeners = open_listeners(options.events, host, events, stack)
         saved, told = tellers(listeners.handler, tap)
-        data = data_path(options, now, stack)
+        outbox = remember(options, saved, stack)
+        # Before the leases are given up: who has them next would go on with what this process is still at.
+        stack.push_async_callback(engines.redeploy.close)
         deciding = Deciding(
             now=now,
             engines=engines,
             host=host,
             collector=_observing(options, engines.collector, host, told, stack),
-            data=data,
-            outbox=remember(options, saved, stack),
+            data=data_path(options, now, stack),
+            outbox=outbox,
             events=told,
-            decisions=decisions or data.decisions,
+            decisions=decisions,
         )
         yield Runner(
-            observers=tuple(
-                deciding.observer(tap.fetcher(name, fetcher), name) for name, fetcher in engines.fetchers.items()
-            ),
+            observers=deciding.observers(tap),
             cycle=deciding.cycle(),
             events=told,
-            leases=deciding.outbox.leases,
+            leases=outbox.leases,
             collect_interval=lambda: now().collect_interval,
             decide_interval=lambda: now().decide_interval,
             before_decisions=Reloading(live=live, events=told) if live else nothing,
@@ -97,11 +98,15 @@ def _observing(
     Raises:
         ConfigError: a signal source cannot be made.
     """
-    sources = open_sources(options.signal_sources, options.signals, partial(host.made, Kind.SIGNAL_SOURCE))
+    sources = open_sources(options.signal_sources, options.signals, partial(_signal_source, host))
     stack.push_async_callback(close_sources, sources)
     # What a signal takes longer counts for the next sample, so that no job is left without one.
     patience = collect_time_limit(options) / 2
     return WithSignals(SelectedCollector(usual=usual, host=host), sources, events=told, time_limit=patience)
+
+
+def _signal_source(host: PluginHost, name: str, parameters: Mapping[str, str]) -> SignalSource:
+    return DiscreetSource(plugin=host.made_plugin(Kind.SIGNAL_SOURCE, name, parameters))
 
 
 def _keep_house(options: ServiceOptions, listeners: EventService, at: datetime) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import secrets
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -36,7 +38,7 @@ class DataPath:
 
 def data_path(options: ServiceOptions, now: Callable[[], ServiceOptions], stack: AsyncExitStack) -> DataPath:
     """Choose where windows are kept and reduced; decisions go to the log either way, for `explain`."""
-    decisions = SampleLog(options.log.path)
+    decisions = SampleLog(options.log.path, shard=shard_of_this_process(time.time()))
     if options.pipeline is Pipeline.IN_PROCESS:
         memory = InProcessEvaluator(collect_interval=lambda: now().collect_interval, keep=lambda: longest_window(now()))
         return DataPath(samples_of=lambda _: memory, decisions=decisions, evaluator=memory, windows=memory)
@@ -53,6 +55,17 @@ def data_path(options: ServiceOptions, now: Callable[[], ServiceOptions], stack:
 def shard_of(cluster: str) -> str:
     """Name the files of a cluster's samples: the same in every process, whatever the cluster is called."""
     return hashlib.sha256(cluster.encode()).hexdigest()[:8]
+
+
+def shard_of_this_process(started_s: float) -> str:
+    """
+    Name the files of a process's decisions, unlike those of any other that writes to the same log.
+
+    Args:
+        started_s: seconds since 1970; of two decisions of one tick the one of the process that started later counts,
+            as its name sorts behind.
+    """
+    return f"{int(started_s):08x}{secrets.token_hex(4)}"
 
 
 def _spark_evaluator(options: ServiceOptions, now: Callable[[], ServiceOptions]) -> RevivingEvaluator:

@@ -15,7 +15,9 @@ from headgate.control.redeployment import Redeployment
 from headgate.control.selection import SelectedRealizer
 from headgate.pipeline.selected import SelectedEvaluator
 from headgate.plugins.host import PluginHost
-from headgate.ports import DecisionSink, EventHandler, JobListFetcher, MetricCollector
+from headgate.plugins.kinds import Kind
+from headgate.ports import DecisionSink, EventHandler, JobContext, MetricCollector
+from headgate.telemetry.tap import Tap
 from headgate.wiring.data import DataPath
 from headgate.wiring.engines import Engines, Now, collect_time_limit
 
@@ -31,7 +33,8 @@ class Deciding:
     data: DataPath
     outbox: Outbox
     events: EventHandler
-    decisions: DecisionSink
+    decisions: DecisionSink | None
+    """Where they are kept; None: in the log."""
 
     def cycle(self) -> Cycle:
         """Put the cycle together."""
@@ -41,18 +44,21 @@ class Deciding:
             actuator=self._actuator(),
             outbox=self.outbox,
             events=self.events,
-            decisions=self.decisions,
+            decisions=self.decisions or self.data.decisions,
             decider=PluginDecider(host=self.host, events=self.events),
         )
 
-    def observer(self, fetcher: JobListFetcher, cluster: str) -> Observer:
-        """Put the observer of one cluster together."""
-        return Observer(
-            fetcher=fetcher,
-            collector=self.collector,
-            sink=self.data.samples_of(cluster),
-            events=self.events,
-            time_limit=collect_time_limit(self.now()),
+    def observers(self, tap: Tap) -> tuple[Observer, ...]:
+        """Put an observer together for each cluster, whose calls the tap sees."""
+        return tuple(
+            Observer(
+                fetcher=tap.fetcher(cluster, fetcher),
+                collector=self.collector,
+                sink=self.data.samples_of(cluster),
+                events=self.events,
+                time_limit=collect_time_limit(self.now()),
+            )
+            for cluster, fetcher in self.engines.fetchers.items()
         )
 
     def _evaluator(self) -> SelectedEvaluator:
@@ -64,6 +70,11 @@ class Deciding:
             collect_interval=lambda: self.now().collect_interval,
         )
 
+    def _replaces(self, ctx: JobContext) -> bool:
+        """Tell whether a job's realizer replaces it: by its registered name, or as an instance of that."""
+        name = ctx.options.realizer
+        return name is not None and self.host.stands_for(Kind.SCALING_REALIZER, name) == SAVEPOINT_REDEPLOY
+
     def _actuator(self) -> Actuator:
         return Actuator(
             collector=self.collector,
@@ -71,7 +82,7 @@ class Deciding:
             outbox=self.outbox,
             events=self.events,
             redeployment=Redeployment(
-                applies=lambda ctx: ctx.options.realizer == SAVEPOINT_REDEPLOY,
+                applies=self._replaces,
                 launch_of=lambda job: launch_of(self.now(), job),
                 options_of=lambda job: for_job(self.now(), job).options,
             ),

@@ -14,7 +14,7 @@ from headgate.engines.flink.collector import FlinkMetricCollector
 from headgate.engines.flink.dynamic import DynamicConfigRealizer
 from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer
-from headgate.engines.flink.redeploy.realizer import SavepointRedeployRealizer
+from headgate.engines.flink.redeploy.realizer import SavepointRedeployRealizer, StillOurs
 from headgate.engines.flink.wishes import SettingsOf
 from headgate.engines.yarn.applications import Applications
 from headgate.engines.yarn.collector import YarnMetricCollector
@@ -40,8 +40,8 @@ class Engines:
     collector: MetricCollector
     in_place: ScalingRealizer
     """Changes running jobs."""
-    redeploy: ScalingRealizer
-    """Replaces jobs."""
+    redeploy: SavepointRedeployRealizer
+    """Replaces jobs; to be closed while this process still has the leases of what it does."""
 
     @property
     def provided(self) -> Provided:
@@ -53,24 +53,22 @@ class Engines:
         }
 
 
-async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack) -> Engines:
+async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack, *, still_ours: StillOurs) -> Engines:
     """
-    Give the adapters of all clusters; nothing is asked yet.
+    Give the adapters of all clusters; nothing is asked yet. Whoever has opened the leases closes `redeploy`.
 
     Raises:
         ConfigError: a file or secret that a cluster names is not there.
     """
     clients = {cluster.name: await stack.enter_async_context(FlinkClient(cluster)) for cluster in options.clusters}
     settings_of: SettingsOf = lambda key, own: for_job(now(), key, own)  # noqa: E731 - bound to what holds now
-    redeploy = SavepointRedeployRealizer(clients)
-    stack.push_async_callback(redeploy.close)
     engines = Engines(
         fetchers={
             name: FlinkJobListFetcher({name: client}, settings_of, basis=now) for name, client in clients.items()
         },
         collector=FlinkMetricCollector(clients),
         in_place=_in_place(options, clients),
-        redeploy=redeploy,
+        redeploy=SavepointRedeployRealizer(clients, still_ours=still_ours),
     )
     for yarn in options.yarn:
         engines = _with_yarn(engines, yarn, settings_of, stack)

@@ -19,10 +19,11 @@ async def open_host(now: Callable[[], ServiceOptions], provided: Provided, stack
     Give the host of all plugins that options may name; what stands already is not made again.
 
     Raises:
-        ConfigError: an instance that the operator declared cannot be made.
+        ConfigError: an instance that the operator declared is of nothing known or does not want its parameters, or one
+            that would run in this process cannot be made.
     """
     host = PluginHost(lambda: catalog_of(Tables.of(now())), lambda: now().plugins, provided=provided, resolve=resolve)
     stack.callback(host.close)
-    if faults := await asyncio.to_thread(lambda: tuple(text for _, _, text in host.faults())):
+    if faults := await asyncio.to_thread(lambda: tuple(host.refusals())):
         raise ConfigError(faults)
     return host

@@ -9,7 +9,6 @@ from headgate.config.secrets import resolve
 from headgate.control.leases import Leases
 from headgate.control.outbox import Outbox
 from headgate.errors import ConfigError
-from headgate.options.lease import LeaseOptions
 from headgate.options.service import ServiceOptions
 from headgate.ports import EventHandler, StateStore
 from headgate.stores.memory import MemoryStateStore
@@ -24,7 +23,7 @@ def remember(options: ServiceOptions, events: EventHandler, stack: AsyncExitStac
         ConfigError: a secret that is not there, or no such store.
     """
     store = _open_state(options.state_store)
-    return Outbox(store=store, events=events, leases=_divide(store, options.lease, stack))
+    return Outbox(store=store, events=events, leases=_divide(store, options, stack))
 
 
 def _open_state(reference: str) -> StateStore:
@@ -34,10 +33,11 @@ def _open_state(reference: str) -> StateStore:
         raise ConfigError([f"state-store: {error}"]) from error
 
 
-def _divide(store: StateStore, options: LeaseOptions, stack: AsyncExitStack) -> Leases | None:
-    """Divide the jobs among all that share the store; None where no other process can see it."""
+def _divide(store: StateStore, options: ServiceOptions, stack: AsyncExitStack) -> Leases | None:
+    """Divide the jobs among all that share store and clusters; None where no other process can see the store."""
     if isinstance(store, MemoryStateStore):
         return None
-    leases = Leases(store, shards=options.shards, duration=options.duration)
+    clusters = [*(cluster.name for cluster in options.clusters), *(yarn.name for yarn in options.yarn)]
+    leases = Leases(store, shards=options.lease.shards, duration=options.lease.duration, clusters=clusters)
     stack.push_async_callback(asyncio.to_thread, leases.give_up)
     return leases

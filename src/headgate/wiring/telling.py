@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from functools import partial
 
@@ -18,11 +20,15 @@ from headgate.telemetry.tap import Tap
 _ANSWER_WITHIN = timedelta(seconds=5)
 
 
-def open_listeners(options: EventOptions, host: PluginHost, instead: EventHandler | None) -> EventService:
-    """Make the handlers that the options name, or tell somebody else instead."""
+def open_listeners(
+    options: EventOptions, host: PluginHost, instead: EventHandler | None, stack: AsyncExitStack
+) -> EventService:
+    """Make the handlers that the options name, or tell somebody else instead; they are closed with the stack."""
     if instead is not None:
         return EventService(handler=MergingEventHandler(instead))
-    return open_events(options, partial(connect, answer_within=_ANSWER_WITHIN), host.factories(Kind.EVENT_HANDLER))
+    opened = open_events(options, partial(connect, answer_within=_ANSWER_WITHIN), host.factories(Kind.EVENT_HANDLER))
+    stack.push_async_callback(asyncio.to_thread, opened.close)
+    return opened
 
 
 def tellers(handler: EventHandler, tap: Tap) -> tuple[EventHandler, EventHandler]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,10 +14,11 @@ from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
-from headgate.model.samples import EngineSettings
+from headgate.model.samples import EngineSettings, Signal
 from headgate.model.state import JobState
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.signals import GateScope, SignalOptions, SignalUse
 from headgate.testing.builders import at, chain, evaluated, sample
 
 A, B = VertexId("a"), VertexId("b")
@@ -61,7 +63,8 @@ def test_another_change_is_another_decision() -> None:
     [
         (99, {"max_parallelism": 20}, 20, Reason.MAX_PARALLELISM),
         (999, {"max_parallelism": 500}, 128, Reason.VERTEX_MAX_PARALLELISM),
-        (-7, {}, 1, Reason.MIN_PARALLELISM),
+        (-7, {"scale_down_max_factor": 5.0}, 1, Reason.MIN_PARALLELISM),
+        (1, {"scale_down_max_factor": 0.5}, 2, Reason.SCALE_DOWN_FACTOR),
         (8, {"vertex_exclude_ids": ("b",)}, 4, Reason.EXCLUDED),
     ],
 )
@@ -100,6 +103,32 @@ def test_a_plugin_may_add_configuration() -> None:
     assert "execution.checkpointing.interval=1 min" in together.message
     alone = after({}, config=config)
     assert (alone.outcome, alone.changes, alone.config) == (Outcome.RESCALE, {}, config)
+
+
+def test_configuration_does_not_pass_a_gate_that_holds_any_change() -> None:
+    """Whoever closed it meant every restart."""
+    gate = SignalOptions(name="hours", source="there", use=SignalUse.GATE, condition=">= 1", gates=GateScope.ANY)
+    closed = replace(sample(GRAPH), signals={"hours": Signal(value=0.0, measured_at=at(0))})
+    bounds = Bounds(sample=closed, options=replace(OPTIONS, signals_in_force=(gate,)), state=JobState())
+    decision = amended(wanted(), {}, ConfigChanges(overrides={"a": "b"}), bounds, plugin="p")
+    assert (decision.outcome, decision.reason, decision.config) == (Outcome.KEEP, Reason.GATE, ConfigChanges())
+
+
+def test_a_wish_to_shrink_that_waits_goes_on_waiting() -> None:
+    """A plugin cannot grant it before its time; what was never wished is the plugin's own idea."""
+    waiting = replace(OPTIONS, scale_down_interval=timedelta(hours=1))
+    bounds = Bounds(sample=sample(GRAPH), options=waiting, state=JobState())
+    decision = decide(sample(GRAPH), evaluated(GRAPH, {"a": 2.0, "b": 0.5}), waiting, at(0))
+    assert amended(decision, {A: 4, B: 2}, ConfigChanges(), bounds, plugin="p").targets[B] == 4
+
+
+def test_secrets_of_a_configuration_are_not_told() -> None:
+    """By the keys that Flink masks itself; that they change is told."""
+    config = ConfigChanges(overrides={"s3.Secret-Key": "hush-hush", "a": "b"})
+    decision = after({A: 4}, config=config)
+    assert "s3.Secret-Key=***" in decision.message
+    assert "a=b" in decision.message
+    assert "hush" not in decision.message
 
 
 def test_what_leaves_nothing_to_change_keeps_the_job() -> None:

@@ -45,6 +45,9 @@ def test_secrets_are_masked_and_references_are_shown(write: Write) -> None:
             url: https://user:planted-secret@host:8081/flink
             headers: {Authorization: Bearer planted-secret, X-Key: "${env:KEY}", X-Both: "a ${env:KEY}"}
         state-store: postgresql://u:planted/secret@host/db?password=planted-secret
+        spark.settings: {spark.hadoop.fs.s3a.secret.key: planted-secret}
+        signal-sources: [{name: there, type: http, url: "http://host"}]
+        signals: [{name: queue, source: there, query: $.a, path: "/v1?key=planted-secret"}]
         """
     )
     described = {each.key: each.value for each in describe(load(path, {}, {}))}
@@ -52,6 +55,8 @@ def test_secrets_are_masked_and_references_are_shown(write: Write) -> None:
     assert described["clusters[0].headers.Authorization"] == "***"
     assert described["clusters[0].headers.X-Key"] == "${env:KEY}"
     assert described["clusters[0].headers.X-Both"] == "***"
+    assert described["spark.settings.spark.hadoop.fs.s3a.secret.key"] == "***"
+    assert described["signals[0].path"] == "/v1?***"
     assert "planted" not in str(described)
 
 

@@ -228,3 +228,14 @@ def test_flags_and_environment_stay_the_stronger(file: Path) -> None:
     write(file, FILE.replace("advise", "act") + "decide.interval: 5 s\n")
     assert live.refresh(LATER) == Reload()
     assert (live.options.mode, live.options.decide_interval) == (Mode.ADVISE, timedelta(seconds=7))
+
+
+def test_an_instance_of_a_plugin_is_there_as_soon_as_it_is_declared(live: LiveOptions, file: Path) -> None:
+    """Jobs may name it without a restart."""
+    declared = "headgate.plugins.mine.class: savepoint-redeploy\n"
+    write(file, FILE + declared + "job.autoscaler.scaling.realizer.class: mine\n")
+    reload = live.refresh(LATER)
+    assert reload is not None
+    assert (reload.needs_restart, reload.faults) == ((), ())
+    assert live.options.autoscaler.realizer == "mine"
+    assert live.options.plugin_instances == {"mine.class": "savepoint-redeploy"}

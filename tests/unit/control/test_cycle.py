@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headgate.control import reports
 from headgate.errors import ConflictError, RefusedError, UnreachableError
 from headgate.model.decision import Outcome
 from headgate.model.events import EventReason, EventType
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings, JobStatus
-from headgate.model.state import VersionedState
+from headgate.model.state import JobState, VersionedState
 from headgate.options.service import Mode
 from headgate.stores.memory import MemoryStateStore
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
+
+GONE = JobKey("prod", "gone")
 
 
 async def test_a_job_outside_its_band_is_rescaled(world: Scenario) -> None:
@@ -25,6 +28,19 @@ async def test_a_job_outside_its_band_is_rescaled(world: Scenario) -> None:
     assert decision.acts
     assert world.engine.requests == [{"agg": 4}]
     assert world.events.reasons == [EventReason.JOB_APPEARED, EventReason.SCALING_REPORT, EventReason.SCALING]
+
+
+async def test_events_of_a_job_that_is_gone_leave_all_the_same(world: Scenario) -> None:
+    """Its receiver was away when the job went; of a job that nobody lists only the store still knows."""
+    event = reports.job_presence(GONE, appeared=False, why="went", now=at(0))
+    world.store.save(GONE, JobState(outbox=(event,)), 0)
+
+    decisions = await world.tick(0)
+
+    assert event in world.events.told
+    assert world.store.load(GONE).state.outbox == ()
+    assert set(decisions) == {"orders"}
+    assert GONE not in world.store.in_flight()
 
 
 async def test_in_advice_mode_nothing_is_asked_of_the_engine(world: Scenario) -> None:

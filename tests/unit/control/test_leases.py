@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import pytest
 
 from headgate.control.leases import Leases, holder_of_this_process, shard_of
+from headgate.control.territory import Territory
 from headgate.errors import ConfigError
 from headgate.model.identity import JobKey
+from headgate.ports import Lease
 from headgate.stores.memory import MemoryStateStore
 from headgate.testing.builders import ORDERS, at
 
@@ -18,9 +20,9 @@ DURATION = timedelta(minutes=1)
 JOBS = [JobKey("prod", f"job {number}") for number in range(300)]
 
 
-def process(store: MemoryStateStore, name: str, *, shards: int = SHARDS) -> Leases:
+def process(store: MemoryStateStore, name: str, *, shards: int = SHARDS, clusters: Sequence[str] = ()) -> Leases:
     """Start a process."""
-    return Leases(store, shards=shards, duration=DURATION, holder=f"host/{name}/{shards}")
+    return Leases(store, shards=shards, duration=DURATION, clusters=clusters, holder=f"host/{name}/{shards}")
 
 
 def jobs_of(leases: Leases) -> set[JobKey]:
@@ -39,6 +41,32 @@ def live(processes: Sequence[Leases], now: datetime) -> None:
         for each in processes:
             each.share_out(now)
             each.renew(now)
+
+
+class Watched(MemoryStateStore):
+    """The same store, at which somebody else looks after each lease that changes hands."""
+
+    def __init__(self, store: MemoryStateStore, look: Callable[[], None]) -> None:
+        """Share all that the store holds."""
+        super().__init__()
+        self._leases = store._leases
+        self.looks = 0
+        self._look = look
+
+    def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
+        """Let somebody look after it."""
+        lease = super().acquire(shard, holder, duration, now=now)
+        self._looked()
+        return lease
+
+    def release(self, lease: Lease, /) -> None:
+        """Let somebody look after it."""
+        super().release(lease)
+        self._looked()
+
+    def _looked(self) -> None:
+        self.looks += 1
+        self._look()
 
 
 @pytest.fixture
@@ -159,6 +187,67 @@ def test_another_number_of_shards_is_refused(store: MemoryStateStore) -> None:
         bert.renew(at(0))
     anna.renew(at(0))
     assert (jobs_of(anna), jobs_of(bert)) == (set(JOBS), set())
+
+
+def test_processes_of_other_clusters_take_no_share(store: MemoryStateStore) -> None:
+    """A Headgate of `staging` cannot look after jobs of `prod`: they would be nobody's."""
+    anna, bert = process(store, "anna", clusters=["prod"]), process(store, "bert", clusters=["staging"], shards=3)
+    live([anna, bert], at(0))
+    assert jobs_of(anna) == set(JOBS)
+    assert anna.company() == bert.company() == ()
+
+
+def test_processes_of_the_same_clusters_share_in_whatever_order_they_name_them(store: MemoryStateStore) -> None:
+    """Others beside them on the store do not count."""
+    anna, bert = (process(store, name, clusters=order) for name, order in [("anna", "xy"), ("bert", "yx")])
+    live([anna, bert, process(store, "carl", clusters=["z"])], at(0))
+    assert shards_of(anna) == shards_of(bert) == SHARDS / 2
+    assert jobs_of(anna).isdisjoint(jobs_of(bert))
+
+
+@pytest.mark.parametrize("clusters", [["prod", "staging"], []])
+def test_a_process_of_some_of_the_same_clusters_is_refused(store: MemoryStateStore, clusters: list[str]) -> None:
+    """Both would act for the jobs they have in common; the first one goes on. One that names none has them all."""
+    anna, bert = process(store, "anna", clusters=["prod"]), process(store, "bert", clusters=clusters)
+    anna.renew(at(0))
+    with pytest.raises(ConfigError, match=r"clusters: host/anna/10, .* some of these clusters and not the same ones"):
+        bert.renew(at(0))
+    anna.renew(at(0))
+    assert (jobs_of(anna), jobs_of(bert)) == (set(JOBS), set())
+    anna.give_up()
+    bert.renew(at(0))
+    with pytest.raises(ConfigError, match="clusters: host/bert/10"):
+        anna.renew(at(0))
+
+
+def test_a_process_that_leaves_is_never_taken_for_a_stranger(store: MemoryStateStore) -> None:
+    """Whoever looks between any two of the leases that it gives back goes on, as does whoever looks as it comes."""
+    anna = process(store, "anna", shards=1, clusters=["prod"])
+    anna.renew(at(0))
+    watched = Watched(store, lambda: anna.renew(at(0)))
+    bert = Leases(watched, shards=1, duration=DURATION, clusters=["prod"], holder="host/bert/1")
+    bert.renew(at(0))
+    bert.give_up()
+    assert watched.looks == 4
+    assert jobs_of(anna) == set(JOBS)
+
+
+def test_who_divides_the_jobs_is_told_once(store: MemoryStateStore) -> None:
+    """As soon as there is anybody, by both."""
+    anna, bert = process(store, "anna"), process(store, "bert")
+    anna.renew(at(0))
+    assert anna.company() == ()
+    live([bert, anna], at(0))
+    assert [each.company() for each in (anna, bert, anna)] == [("host/bert/10",), ("host/anna/10",), ()]
+
+
+@pytest.mark.parametrize("clusters", [(), ("prod",), ("prod", "staging"), ("a b", "ü")])
+def test_every_number_fits_into_the_stores_column(clusters: Sequence[str]) -> None:
+    """It is a signed 32-bit integer in PostgreSQL and MySQL."""
+    territory = Territory(clusters)
+    numbers = [number for each in (territory.shards, territory.table, *territory.claims) for number in each]
+    assert -(2**31) <= min(numbers) < 0 <= max(numbers) < 2**31
+    assert len(set(numbers)) == len(numbers)
 
 
 async def test_before_its_first_cycle_a_process_takes_its_share(store: MemoryStateStore) -> None:

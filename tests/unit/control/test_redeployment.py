@@ -128,6 +128,33 @@ def test_growth_goes_on_with_the_configuration_that_the_job_has_already() -> Non
     assert (decision.outcome, made.after.overlay) == (Outcome.RESCALE, state.overlay)
 
 
+def lowered(decision: Decision, name: str, to: int, reason: Reason) -> Decision:
+    """Return a decision in which something else has lowered a wish."""
+    proposals = (
+        each.limited_to(to, reason, f"lowered to {to}") if each.name == name else each for each in decision.proposals
+    )
+    return replace(decision, proposals=tuple(proposals))
+
+
+@pytest.mark.parametrize("reason", [Reason.SIGNAL_LIMIT, Reason.GATE, Reason.DECISION_PLUGIN])
+def test_the_whole_job_grows_no_further_than_one_vertex_was_allowed_to(reason: Reason) -> None:
+    """What knows more than the load has held a vertex: another one's need does not override it."""
+    decision = lowered(decision_for(orders(), {"source": 6, "agg": 8}, {}, at(0)), "source", 3, reason)
+    whole = BY_REDEPLOY.planned(context(), orders(), JobState(), decision)
+    assert {change.name: change.wanted for change in whole.changes.values()} == {"source": 3, "agg": 3}
+    held = lowered(decision_for(orders(), {"source": 6, "agg": 8}, {}, at(0)), "source", 2, reason)
+    kept = BY_REDEPLOY.planned(context(), orders(), JobState(), held)
+    assert (kept.outcome, kept.reason) == (Outcome.KEEP, reason)
+    assert kept.message == "source holds the whole job: lowered to 2"
+
+
+def test_nothing_shrinks_because_a_vertex_was_lowered() -> None:
+    """The others need what they have: a cap is for growth."""
+    decision = lowered(decision_for(orders(), {"agg": 2}, {}, at(0)), "source", 1, Reason.DECISION_PLUGIN)
+    whole = BY_REDEPLOY.planned(context(), orders(), JobState(), decision)
+    assert (whole.reason, whole.changes) == (Reason.WHOLE_JOB, {})
+
+
 async def test_a_successor_is_not_somebody_elses_job() -> None:
     """Its id is known beforehand; any other job under the name ends the intent."""
     world = Scenario(engine=ReplacingEngine())
@@ -139,7 +166,9 @@ async def test_a_successor_is_not_somebody_elses_job() -> None:
     settled = settle_redeploy(context(), held, at(20), sample=ours).state
     assert (settled.intent, settled.job_wide) == (None, 5)
     assert settled.outbox[-1].reason is EventReason.RESCALE_REACHED
+    held = replace(held, job_wide=4)
     other = settle_redeploy(context(), held, at(20), sample=orders(job_id="j9")).state
+    assert other.job_wide is None  # somebody else's job was started with something else
     assert (other.intent, other.outbox[-1].reason) == (None, EventReason.INTENT_RECOVERED)
 
 

@@ -10,6 +10,8 @@ from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.leases import Leases
 from headgate.control.outbox import Outbox
+from headgate.control.runner import Runner
+from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
 from headgate.options.service import Mode
 from headgate.ports import Lease
@@ -93,3 +95,21 @@ async def test_a_process_that_lost_its_lease_before_the_effect_asks_for_nothing(
 
     assert world.engine.requests == []
     assert len(world.store.in_flight()) == len(JOBS)
+
+
+async def test_who_has_its_share_of_the_jobs_is_told_once(world: Scenario) -> None:
+    """Also where somebody forgot that another process uses the store: half of the jobs is not decided on here."""
+    leases_of(world, "bert").renew()
+    anna = leases_of(world, "anna")
+    runner = Runner(
+        observers=(world.observer,),
+        cycle=headgate(world, anna),
+        events=world.events,
+        leases=anna,
+        collect_interval=DURATION,
+        decide_interval=DURATION,
+    )
+    for second in (0, 30):
+        await runner.decide(at(second))
+    told = [event.message for event in world.events.told if event.reason is EventReason.JOBS_DIVIDED]
+    assert told == ["the jobs are divided with host/bert/2: same state store, same clusters"]

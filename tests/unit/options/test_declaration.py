@@ -31,7 +31,13 @@ def test_what_may_hold_a_secret_is_declared_so() -> None:
     """Addresses, headers, the state store's URL and plugins' parameters are masked wherever options are shown."""
     addresses = {"clusters", "url", "headers", "state_store", "signal_sources", "yarn"}
     secret = {each.name for group in (ServiceOptions, ClusterOptions) for each in declarations(group) if each.secret}
-    assert secret == addresses | {"custom_evaluators", "custom_executors", "custom_alignments", "plugin_instances"}
+    assert secret == addresses | {
+        "custom_evaluators",
+        "custom_executors",
+        "custom_alignments",
+        "plugin_instances",
+        "spark_settings",
+    }
 
 
 def test_no_key_is_declared_twice() -> None:

@@ -34,8 +34,10 @@ def hosting() -> Iterator[Hosting]:
     """Give what makes hosts; they are closed at the end."""
     hosts: list[PluginHost] = []
 
-    def host(tables: Tables | None = None, *, deadline: str = "2 s", **parts: object) -> PluginHost:
-        limits = PluginOptions(deadline=parse_duration(deadline))
+    def host(
+        tables: Tables | None = None, *, deadline: str = "2 s", budget: str = "20 s", **parts: object
+    ) -> PluginHost:
+        limits = PluginOptions(deadline=parse_duration(deadline), budget=parse_duration(budget))
         hosts.append(PluginHost(Catalog(Registry(), tables or Tables()), limits, **parts))  # type: ignore[arg-type]
         return hosts[-1]
 

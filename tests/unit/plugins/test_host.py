@@ -63,12 +63,15 @@ class Short:
 class Watching:
     def __init__(self, parameters):
         self.seen = 0
+        self.token = parameters.get("token", "")
+        if parameters.get("fails"):
+            raise RuntimeError("its host is away")
 
     async def update_metrics(self, ctx, at):
         raise NotFoundError("it is gone")
 
     async def query_topology(self, ctx):
-        raise NotFoundError("it is gone")
+        raise NotFoundError(f"it is gone, says {self.token}")
 
     async def query_jm_metrics(self, ctx):
         await asyncio.sleep(0)
@@ -209,6 +212,40 @@ async def test_a_collector_keeps_what_it_remembers_between_calls(hosting: Hostin
     assert await collector.query_jm_metrics(context()) == {"seen": 1.0}
     with pytest.raises(NotFoundError, match="it is gone"):
         await collector.update_metrics(context(), at(0))
+
+
+@pytest.mark.usefixtures("strangers")
+async def test_what_a_port_speaks_of_is_told_without_secrets_too(hosting: Hosting) -> None:
+    """It comes through as it is, but for them."""
+    tables = Tables(general={"mine.class": "watching", "mine.token": "${env:TOKEN}"})
+    host = hosting(tables, resolve=lambda text: text.replace("${env:TOKEN}", "hush-hush"))
+    with pytest.raises(NotFoundError, match=r"it is gone, says \*\*\*"):
+        await host.ready(Kind.METRIC_COLLECTOR, "mine").port.query_topology(context())
+
+
+@pytest.mark.usefixtures("strangers")
+def test_what_cannot_be_made_is_not_tried_again_for_a_minute(hosting: Hosting) -> None:
+    """Each attempt may take its whole time; who waits gets the same answer at once."""
+    now = [0.0]
+    host = hosting(stopwatch=lambda: now[0])
+    failures = []
+    for now[0] in (0.0, 59.0, 60.0):
+        with pytest.raises(PluginError) as failure:
+            overriding(host, "short")
+        failures.append(failure.value)
+    first, second, third = failures
+    assert first is second
+    assert third is not first
+
+
+@pytest.mark.usefixtures("strangers")
+def test_only_what_the_options_must_change_for_refuses_the_start(hosting: Hosting) -> None:
+    """A plugin whose system is away for now is told of while Headgate runs."""
+    general = {"away.class": "watching", "away.fails": "yes", "astray.class": "short"}
+    host = hosting(Tables(general=general))
+    (refusal,) = host.refusals()
+    assert refusal.startswith("plugin astray of strangers cannot be made: it raised ValueError")
+    assert {name for _, name, _ in host.faults()} == {"away", "astray"}
 
 
 @pytest.mark.usefixtures("strangers")

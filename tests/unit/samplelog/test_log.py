@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
 from headgate.model.tables import SAMPLES
+from headgate.samplelog.compaction import compact
 from headgate.samplelog.layout import Layout, epoch_ms
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.writer import SampleLog
 from headgate.testing.builders import ORDERS, START, at, chain, sample
+from headgate.wiring.data import shard_of_this_process
 
 TOPOLOGY = chain({"source": 2, "sink": 1})
 
@@ -105,6 +108,32 @@ def test_a_topology_of_a_repeated_tick_is_not_lost(tmp_path: Path) -> None:
     log.append([sample(TOPOLOGY), sample(TOPOLOGY, job=other)])
     assert LogReader(tmp_path).latest_topology(ORDERS) == TOPOLOGY
     assert LogReader(tmp_path).latest_topology(other) == TOPOLOGY
+
+
+def test_processes_that_share_a_log_keep_each_its_decisions(tmp_path: Path) -> None:
+    """Of the same tick, each of its own jobs."""
+    other = JobKey("prod", "other")
+    first, second = (SampleLog(tmp_path, shard=shard_of_this_process(1e9)) for _ in range(2))
+    first.append_decisions([decision(START)])
+    second.append_decisions([decision(START, job=other)])
+    reader = LogReader(tmp_path)
+    assert (reader.latest_decision(ORDERS), reader.latest_decision(other)) == (
+        decision(START),
+        decision(START, job=other),
+    )
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_of_a_tick_decided_anew_after_a_restart_the_later_decision_counts(tmp_path: Path, *, compacted: bool) -> None:
+    """Once, whichever file is written first and whatever has been compacted."""
+    before, after = decision(START), replace(decision(START), id="anew")
+    SampleLog(tmp_path, shard=shard_of_this_process(1_700_000_030.0)).append_decisions([after])
+    SampleLog(tmp_path, shard=shard_of_this_process(1_700_000_000.0)).append_decisions([before])
+    if compacted:
+        assert compact(tmp_path, START + timedelta(hours=9), closed_for=timedelta())
+    reader = LogReader(tmp_path)
+    assert reader.decisions(ORDERS, START, START) == (after,)
+    assert reader.latest_decision(ORDERS) == after
 
 
 def test_the_latest_decision_of_a_job_is_found(tmp_path: Path) -> None:

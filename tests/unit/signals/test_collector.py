@@ -15,8 +15,10 @@ from headgate.model.identity import VertexId
 from headgate.model.samples import JobSample, Measure, Signal, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.signals import SignalOptions, SignalUse
+from headgate.plugins.ready import Plugin
 from headgate.ports import JobContext, Missing
 from headgate.signals.collector import WithSignals
+from headgate.signals.discreet import DiscreetSource
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.fakes import FakeEngine, RecordingEvents
 
@@ -253,3 +255,20 @@ async def test_everything_else_is_the_collectors() -> None:
     assert await world.collector.query_topology(world.ctx) == world.engine.jobs[ORDERS].topology
     assert await world.collector.query_jm_metrics(world.ctx) == {}
     assert await world.collector.query_tm_metrics(world.ctx) == {}
+
+
+@pytest.mark.parametrize("fault", [UnreachableError("token hush-hush"), RuntimeError("token hush-hush"), None])
+async def test_a_source_of_others_is_told_of_without_its_secrets(fault: Exception | None) -> None:
+    """Whether it raises or says why there is no value."""
+    world = World(SignalOptions(name="queue", source="there"))
+    source = FakeSource(known={"queue": Missing(why="token hush-hush")}, fault=fault)
+    plugin = Plugin(name="queues", distribution="strangers", port=source, secrets=("hush-hush",))
+    collector = WithSignals(
+        world.engine,
+        {"there": DiscreetSource(plugin=plugin)},
+        events=world.events,
+        time_limit=timedelta(seconds=5),
+    )
+    await collector.update_metrics(world.ctx, at(0))
+    (event,) = world.events.told
+    assert event.message.endswith("token ***")

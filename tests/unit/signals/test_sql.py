@@ -7,14 +7,16 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import event, make_url
 
 from headgate.model.identity import VertexId
 from headgate.model.samples import Signal
 from headgate.options.signals import SignalOptions, SignalSourceOptions
 from headgate.ports import JobContext, Missing
-from headgate.signals.sql import SqlSource
+from headgate.signals.sql import SqlSource, _engine
 from headgate.testing.builders import ORDERS, at, context
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT sum(i) FROM n"
@@ -31,6 +33,27 @@ def database(tmp_path: Path) -> Path:
     return file
 
 
+class NotDialledError(Exception):
+    """Raised instead of a connection."""
+
+
+def driver_arguments(url: str) -> dict[str, object]:
+    """Give what a driver is told when it is to connect."""
+    seen: dict[str, object] = {}
+
+    def note(*parts: Any) -> None:
+        seen.update(parts[-1])
+        raise NotDialledError
+
+    engine = _engine(
+        make_url(url), SignalSourceOptions(name="there", type="sql", url=url, timeout=timedelta(seconds=5))
+    )
+    event.listen(engine, "do_connect", note)
+    with pytest.raises(NotDialledError):
+        engine.connect()
+    return seen
+
+
 async def asked(
     url: str, query: str, *, ctx: JobContext | None = None, limit_s: float = 5.0, vertex: str | None = None
 ) -> object:
@@ -42,6 +65,15 @@ async def asked(
     found = (await source.query(ctx or context(), ["s"]))["s"]
     await source.close()
     return found.why if isinstance(found, Missing) else found
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "mysql", "mariadb"])
+def test_a_server_that_is_gone_does_not_hold_a_thread_for_ever(kind: str) -> None:
+    """The drivers would wait; what the address itself says goes before."""
+    plain, told = (driver_arguments(f"{kind}://user@host.invalid/db{query}") for query in ("", "?connect_timeout=2"))
+    assert plain["connect_timeout"] == 6
+    assert int(str(told["connect_timeout"])) == 2
+    assert plain["tcp_user_timeout" if kind == "postgresql" else "read_timeout"]
 
 
 async def test_parameters_are_bound(database: Path) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from headgate.errors import PermanentError
+from headgate.model.redeploy import Overlay
 from headgate.model.state import JobState
 from headgate.stores.codec import SCHEMA_VERSION, decode_record, decode_state, encode_record, encode_state
 from headgate.testing.conformance.state_store import NOON, full_state, record
@@ -23,4 +27,21 @@ def test_a_rescale_comes_back_as_it_was() -> None:
 
 def test_the_schema_version_stands_in_the_text() -> None:
     """A text can be told from those of other versions by itself."""
-    assert json.loads(encode_state(JobState()))["schema_version"] == SCHEMA_VERSION
+    assert json.loads(encode_state(JobState()))["schema_version"] == SCHEMA_VERSION == 2
+
+
+def test_a_state_from_before_redeploys_is_read() -> None:
+    """What it does not name has its default."""
+    older = json.loads(encode_state(full_state()))
+    older["schema_version"] = 1
+    del older["state"]["launch"], older["state"]["overlay"], older["state"]["intent"]["redeploy"]
+    back = decode_state(json.dumps(older), job="j", store="s")
+    assert back.intent
+    assert (back.intent.redeploy, back.launch, back.overlay) == (None, None, Overlay())
+
+
+def test_a_state_of_a_newer_headgate_is_refused() -> None:
+    """Whatever this one does not know of it would be lost with the next save."""
+    newer = encode_state(full_state()).replace('"schema_version":2', '"schema_version":3')
+    with pytest.raises(PermanentError, match=r"job j in s has schema version 3, this Headgate reads 1 to 2.* newer"):
+        decode_state(newer, job="j", store="s")

@@ -27,6 +27,8 @@ class ListedJob:
     name: str
     status: JobStatus
     started_at_ms: int
+    ended_at_ms: int | None = None
+    """None while it has not ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ def read_jobs(answer: Any) -> tuple[ListedJob, ...]:
             name=job["name"],
             status=effective_status(job["state"], job["tasks"]),
             started_at_ms=int(job["start-time"]),
+            ended_at_ms=end if (end := int(job.get("end-time", -1))) > 0 else None,
         )
         for job in answer["jobs"]
     )

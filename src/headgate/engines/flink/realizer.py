@@ -7,10 +7,12 @@ from typing import Any
 
 from headgate.algorithm.rules import rules_of
 from headgate.engines.flink.client import FlinkClient
-from headgate.errors import RefusedError
+from headgate.engines.flink.details import JobDetails, read_details
+from headgate.errors import ConflictError, RefusedError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
 from headgate.model.samples import JobStatus
+from headgate.model.state import Intent
 from headgate.options.deviations import Deviation
 from headgate.ports import JobContext
 
@@ -40,6 +42,10 @@ class ResourceRequirementsRealizer:
 
         Nothing is sent for a job that does not run. Vertices that it does not have are ignored, and one that has been
         excluded since keeps what it is asked to have now.
+
+        Raises:
+            ConflictError: the job runs at what is neither where the intent began nor on the way to its end: somebody
+                else has changed it since, and nothing is sent.
         """
         if ctx.status is not JobStatus.RUNNING:
             return False
@@ -50,6 +56,8 @@ class ResourceRequirementsRealizer:
         wanted = with_upper_bounds(present, asked, lower=None if Deviation.LOWER_BOUNDS in rules_of(ctx.options) else 1)
         if wanted == present:
             return False
+        if ctx.intent is not None:
+            _confirm(ctx.intent, await client.get(f"/jobs/{ctx.job_id}", read_details))
         await client.put(path, wanted)
         return True
 
@@ -58,6 +66,16 @@ class ResourceRequirementsRealizer:
         named = ", ".join(sorted({*changes.overrides, *changes.removals})) or "nothing"
         message = f"{ctx.key}: a running Flink job cannot change its configuration ({named})"
         raise RefusedError(message)
+
+
+def _confirm(intent: Intent, running: JobDetails) -> None:
+    for vertex in running.vertices:
+        if vertex.id not in intent.after:
+            continue
+        before, after = intent.before[vertex.id], intent.after[vertex.id]
+        if not min(before, after) <= vertex.parallelism <= max(before, after):
+            message = f"vertex {vertex.id} runs at {vertex.parallelism}, not from {before} to {after}: nothing was sent"
+            raise ConflictError(message)
 
 
 def read_requirements(answer: Any) -> Requirements:

@@ -169,6 +169,13 @@ class StateStoreSuite:
         store.forget(JOB)
         assert store.in_flight() == ()
 
+    def test_a_job_whose_events_wait_is_in_flight(self, store: StateStore) -> None:
+        """Nobody else would think of them once the job is gone."""
+        version = store.save(JOB, replace(full_state(), intent=None), 0)
+        assert store.in_flight() == (JOB,)
+        store.save(JOB, replace(full_state(), intent=None, outbox=()), version)
+        assert store.in_flight() == ()
+
     def test_a_lease_is_one_holders(self, store: StateStore) -> None:
         """While it is good nobody else gets it; other shards are free."""
         lease = taken(store)

@@ -8,18 +8,33 @@ import pytest
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer, merge_overrides
-from headgate.errors import NotFoundError, RefusedError, UnreachableError
+from headgate.errors import ConflictError, NotFoundError, RefusedError, UnreachableError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
 from headgate.model.samples import JobStatus
+from headgate.model.state import Intent
 from headgate.options.deviations import Parity
 from headgate.ports import JobContext
+from headgate.testing.builders import at
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
 from headgate.testing.faults import Fault, FaultKind
 from headgate.testing.watch import FlinkWatch
 
 WORK = VertexId("w" * 32)
+
+
+def intent(before: int, after: int) -> Intent:
+    """Mean to change the vertex in the middle."""
+    return Intent(
+        decision_id="d",
+        decided_at=at(0),
+        job_id="j",
+        fingerprint="f",
+        before={WORK: before},
+        after={WORK: after},
+        deadline=at(60),
+    )
 
 
 @pytest.fixture
@@ -70,6 +85,28 @@ async def test_a_lower_bound_is_kept_unless_it_would_be_above_the_upper(
     assert (job["work"].lower_bound, job["work"].upper_bound) == (2, 4)
     await realizer.realize_parallelism_overrides(context, {WORK: 1})
     assert (job["work"].lower_bound, job["work"].upper_bound) == (1, 1)
+
+
+@pytest.mark.parametrize(("before", "after"), [(3, 5), (1, 1), (6, 4)])
+async def test_a_job_that_somebody_else_has_changed_is_left_alone(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink, before: int, after: int
+) -> None:
+    """It runs at 2: a request that comes late, from a process that was frozen, must not undo what came after it."""
+    late = replace(context, intent=intent(before, after))
+    with pytest.raises(ConflictError, match=f"runs at 2, not from {before} to {after}: nothing was sent"):
+        await realizer.realize_parallelism_overrides(late, {WORK: after})
+    assert server.asked("resource-requirements", "PUT") == 0
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 5), (1, 4), (3, 1)])
+async def test_a_job_on_its_way_is_asked_for_the_rest(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink, before: int, after: int
+) -> None:
+    """Flink may have found slots for a part; what runs is looked at only when something is sent."""
+    going = replace(context, intent=intent(before, after))
+    assert await realizer.realize_parallelism_overrides(going, {WORK: after})
+    assert not await realizer.realize_parallelism_overrides(going, {WORK: after})
+    assert server.asked(f"/jobs/{context.job_id}") == 1
 
 
 async def test_vertices_that_the_job_does_not_have_are_ignored(

@@ -43,6 +43,16 @@ def read_latest_savepoint(answer: Any) -> tuple[str, int] | None:
     return (savepoint["external_path"], int(savepoint["trigger_timestamp"])) if savepoint else None
 
 
+def read_completed(answer: Any) -> int:
+    """Read how many checkpoints of `/jobs/:id/checkpoints` were completed."""
+    return int(answer["counts"]["completed"])
+
+
+def read_written(answer: Any) -> int:
+    """Read how many records all vertices of `/jobs/:id` wrote since their last restart."""
+    return sum(int(vertex["metrics"]["write-records"]) for vertex in answer["vertices"])
+
+
 def read_jars(answer: Any) -> tuple[Jar, ...]:
     """Read `/jars`, the latest upload first."""
     jars = (Jar(id=each["id"], name=each["name"], uploaded_ms=int(each["uploaded"])) for each in answer["files"])

@@ -6,29 +6,25 @@ So it can be left and taken up again anywhere, by another process too: which ste
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.overview import ListedJob
 from headgate.engines.flink.redeploy import stopping
-from headgate.engines.flink.redeploy.answers import read_failure
-from headgate.engines.flink.redeploy.sight import Sight, look
+from headgate.engines.flink.redeploy.pace import InVain
+from headgate.engines.flink.redeploy.past import failure, has_run, was_late
+from headgate.engines.flink.redeploy.sight import UP, Sight, goes_on, look
 from headgate.engines.flink.redeploy.starting import bound, check_program, start_job
-from headgate.errors import HeadgateError, NotFoundError, RefusedError, UnreachableError
-from headgate.model.redeploy import Launch, Redeploy, Start
+from headgate.errors import HeadgateError, NotFoundError, RefusedError, TransientError, UnreachableError
+from headgate.model.redeploy import Launch, Redeploy, Start, way_back_of
 from headgate.model.samples import JobStatus
 from headgate.model.state import Intent
 
-T = TypeVar("T")
-
 ATTEMPTS = 3
-"""How often a request is sent that Flink answers with an error of its own, which may be the program's."""
-_UP = frozenset({JobStatus.RUNNING, JobStatus.FINISHED})
+"""How often the program is asked for its plan where Flink answers with an error of its own: it may be the program's."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,7 +46,17 @@ class Course:
     clock: Callable[[], datetime]
     _why_not: str = ""
     """Why the successor could not be started, where no job of that id tells."""
-    _failed: Counter[str] = field(default_factory=Counter)
+    _location: str | None = None
+    """Of the savepoint: Flink forgets the job that it ended."""
+    _failed: int = 0
+    """How often there was no answer to what would be built."""
+    _unanswered: dict[str, tuple[InVain, UnreachableError]] = field(default_factory=dict)
+    """Starts by job id."""
+    _refused: InVain = field(default_factory=InVain)
+    """Ways back of which no job came about."""
+    _next: int = 0
+    """The number of the first way back that was not refused."""
+    _cancelled: set[str] = field(default_factory=set)
     _bounded: set[str] = field(default_factory=set)
 
     async def advance(self) -> bool:
@@ -63,17 +69,21 @@ class Course:
         Raises:
             RefusedError: there will be no successor; the text says why, and what runs instead.
             NotFoundError: the cluster knows none of the jobs.
-            TransientError: no usable answer; call again.
+            TransientError: no usable answer, or the job is down for now; call again.
         """
         sight = await look(self.client, self.intent, self.name)
+        if sight.surplus:
+            for job_id in sight.surplus:
+                await self._cancel(job_id)
+            return False
         if sight.successor is not None:
             return await self._attend(sight.successor, sight)
         if sight.back or self._why_not:
-            await self._go_back(sight, self._why_not)
-        elif sight.old is None:
+            await self._go_back(sight, self._why_not or "its start has failed")
+        elif sight.old is None and self._location is None:
             message = f"job {self.intent.job_id} is gone, and with it what told of its savepoint"
             raise NotFoundError(message)
-        elif sight.old.status.is_over:
+        elif sight.old is None or sight.old.status.is_over:
             await self._replace(sight)
         else:
             await self._stop(sight.old, sight.strangers)
@@ -92,19 +102,20 @@ class Course:
             raise RefusedError(message)
 
     async def _begin(self) -> None:
+        self._refuse_to_begin()
+        vertices = frozenset(self.intent.before)
+        await self._checked(check_program(self.client, self.launch, self.redeploy.after, vertices))
+        self._refuse_to_begin()  # that may have taken a minute
+        await stopping.stop(self.client, self.intent, self.launch.savepoint_directory)
+
+    def _refuse_to_begin(self) -> None:
         if not self.may_begin:
             message = "it had not begun, and nothing may be changed any more"
             raise RefusedError(message)
-        vertices = frozenset(self.intent.before)
-        await self._tried("check", check_program(self.client, self.launch, self.redeploy.after, vertices))
-        await stopping.stop(self.client, self.intent, self.launch.savepoint_directory)
 
     async def _replace(self, sight: Sight) -> None:
-        savepoint = await stopping.savepoint(self.client, self.intent, sight.old)
-        if sight.strangers:
-            others = ", ".join(sight.strangers)
-            message = f"another job of this name runs already: {others}; the savepoint of the one before is {savepoint}"
-            raise RefusedError(message)
+        savepoint = await self._savepoint(sight)
+        _refuse_beside(sight, savepoint)
         try:
             await self._start(self.redeploy.successor, self.redeploy.after, savepoint)
         except RefusedError as error:
@@ -114,38 +125,92 @@ class Course:
 
     async def _attend(self, successor: ListedJob, sight: Sight) -> bool:
         """Follow the successor until it runs, or until it has failed and the job runs again as it was."""
-        if not successor.status.is_over or successor.status in _UP:
+        if goes_on(successor):
             await self._bound_once(successor.job_id, self.redeploy.after)
             await self._cancel_if_late(successor)
-            return successor.status in _UP
-        by_us = successor.status is JobStatus.CANCELED and (sight.back or self._is_late(successor))
-        if successor.status is JobStatus.CANCELED and not by_us:
-            message = f"its successor {successor.job_id} was cancelled by somebody else"
-            raise RefusedError(message)
-        why = f"its tasks did not all run within {self.launch.start_limit}" if by_us else await self._failure(successor)
+            return successor.status in UP
+        if not sight.back:
+            await self._refuse_what_ran(successor)
+        if successor.status is JobStatus.CANCELED:
+            why = f"its tasks did not all run within {self.launch.start_limit}"
+        else:
+            why = await failure(self.client, successor)
         await self._go_back(sight, why)
         return False
 
+    async def _refuse_what_ran(self, job: ListedJob) -> None:
+        """Leave alone what has ended by itself or by its owner: going back would undo what it did."""
+        if job.job_id in self._cancelled:
+            return
+        if job.status is JobStatus.CANCELED and not was_late(job, self.launch.start_limit):
+            message = f"what was started, {job.job_id}, was cancelled by somebody else"
+            raise RefusedError(message)
+        if await has_run(self.client, job, self.launch.start_limit):
+            why = await failure(self.client, job)
+            message = f"{job.job_id} was started and ran, and ended later; it is not taken back to before that: {why}"
+            raise RefusedError(message)
+
     async def _go_back(self, sight: Sight, why: str) -> None:
         """Start the job again as it was, and refuse the change once it runs."""
-        savepoint = await stopping.savepoint(self.client, self.intent, sight.old)
-        for job_id in self.redeploy.ways_back:
-            job = sight.back.get(job_id)
-            if job is None:
-                with suppress(RefusedError):
-                    return await self._start(job_id, self.redeploy.before, savepoint)
-            elif job.status in _UP:
-                message = f"the job could not be started so, and was taken back to how it ran before: {why}"
-                raise RefusedError(message)
-            elif not job.status.is_over:
-                await self._bound_once(job_id, self.redeploy.before)
-                return await self._cancel_if_late(job)
-        message = f"THE JOB IS DOWN, it started neither so nor as it was before. Its savepoint is {savepoint}: {why}"
-        raise RefusedError(message)
+        job = sight.way_back
+        if job is None:
+            await self._start_back(sight, why)
+        elif job.status in UP:
+            message = f"the job could not be started so, and was taken back to how it ran before: {why}"
+            raise RefusedError(message)
+        else:
+            await self._bound_once(job.job_id, self.redeploy.before)
+            await self._cancel_if_late(job)
+
+    async def _start_back(self, sight: Sight, why: str) -> None:
+        """Try the next way back when its time has come; a job that is down is never given up."""
+        savepoint = await self._savepoint(sight)
+        _refuse_beside(sight, savepoint)
+        if sight.back:
+            await self._refuse_what_ran(sight.back[max(sight.back)])
+        if self._in_vain(sight).is_too_soon(self.clock()):
+            message = (
+                "THE JOB IS DOWN: it started neither so nor as it was before, and is tried again and again. "
+                f"Its savepoint is {savepoint}: {why}"
+            )
+            raise TransientError(message)
+        number = max(self._next, *(tried + 1 for tried in sight.back), 0)
+        try:
+            await self._start(way_back_of(self.intent.job_id, number), self.redeploy.before, savepoint)
+        except RefusedError:
+            seen = await look(self.client, self.intent, self.name)
+            if number not in seen.back:
+                self._refused, self._next = self._refused.once_more(self.clock()), number + 1
+
+    def _in_vain(self, sight: Sight) -> InVain:
+        """Count the ways back: those that the cluster lists, and those of which only this process knows."""
+        instants = [_instant(job.started_at_ms) for job in sight.back.values()]
+        latest = max([*instants, *([self._refused.at] if self._refused.at else [])], default=None)
+        return InVain(attempts=len(instants) + self._refused.attempts, at=latest)
+
+    async def _savepoint(self, sight: Sight) -> str:
+        if self._location is None:
+            self._location = await stopping.savepoint(self.client, self.intent, sight.old)
+        return self._location
 
     async def _start(self, job_id: str, start: Start, savepoint: str) -> None:
-        starting = start_job(self.client, self.launch, start, job_id=job_id, savepoint=savepoint)
-        await self._tried(job_id, starting)
+        """
+        Start a job, or once more what was not answered: Flink may be at it still, and starts no second one of an id.
+
+        Raises:
+            RefusedError: Flink will not.
+            UnreachableError: no answer, or not lately.
+        """
+        tries, error = self._unanswered.get(job_id, (InVain(), None))
+        if error is not None and tries.is_too_soon(self.clock()):
+            raise error
+        try:
+            await start_job(self.client, self.launch, start, job_id=job_id, savepoint=savepoint)
+        except UnreachableError as failed:
+            self._unanswered[job_id] = tries.once_more(self.clock()), failed
+            raise
+        except NotFoundError as gone:
+            raise RefusedError(str(gone)) from gone
 
     async def _bound_once(self, job_id: str, start: Start) -> None:
         if job_id not in self._bounded:
@@ -153,30 +218,39 @@ class Course:
                 await bound(self.client, job_id, start.vertices)
                 self._bounded.add(job_id)
 
-    async def _tried(self, what: str, doing: Awaitable[T]) -> T:
+    async def _checked(self, checking: Awaitable[None]) -> None:
         """
-        Let Flink's own errors count as a refusal when they come again and again.
+        Let Flink's own errors count as a refusal when they come again and again: the job still runs.
 
         Raises:
             RefusedError: it was refused, or there was no answer for the last time.
             UnreachableError: no answer; try again.
         """
         try:
-            return await doing
+            await checking
         except UnreachableError as error:
-            self._failed[what] += 1
-            if self._failed[what] < ATTEMPTS:
+            self._failed += 1
+            if self._failed < ATTEMPTS:
                 raise
             raise RefusedError(str(error)) from error
 
     async def _cancel_if_late(self, job: ListedJob) -> None:
-        if job.status not in _UP and self._is_late(job):
-            await self.client.patch(f"/jobs/{job.job_id}?mode=cancel")
+        late = self.clock() - _instant(job.started_at_ms) >= self.launch.start_limit
+        if job.status not in UP and late:
+            await self._cancel(job.job_id)
 
-    def _is_late(self, job: ListedJob) -> bool:
-        return self.clock() - datetime.fromtimestamp(job.started_at_ms / 1000, UTC) >= self.launch.start_limit
+    async def _cancel(self, job_id: str) -> None:
+        self._cancelled.add(job_id)
+        with suppress(NotFoundError, RefusedError):  # it has ended meanwhile
+            await self.client.patch(f"/jobs/{job_id}?mode=cancel")
 
-    async def _failure(self, job: ListedJob) -> str:
-        with suppress(HeadgateError):
-            return await self.client.get(f"/jobs/{job.job_id}/exceptions", read_failure)
-        return f"it is {job.status}"
+
+def _refuse_beside(sight: Sight, savepoint: str) -> None:
+    if sight.strangers:
+        others = ", ".join(sight.strangers)
+        message = f"another job of this name runs already: {others}; the savepoint of the one before is {savepoint}"
+        raise RefusedError(message)
+
+
+def _instant(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.redeploy.course import Course
 from headgate.engines.flink.redeploy.drive import Drive
-from headgate.errors import RefusedError, UnreachableError
+from headgate.errors import RefusedError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import JobKey, VertexId
 from headgate.ports import JobContext
 
 POLL = timedelta(milliseconds=200)
 """How often a redeploy under way is looked at, at first."""
+StillOurs = Callable[[JobKey], Awaitable[bool]]
+"""Tells whether a job is still this process's."""
+
+
+async def always(_: JobKey) -> bool:
+    """Say yes: there is no other process."""
+    return True
 
 
 class SavepointRedeployRealizer:
@@ -31,6 +39,7 @@ class SavepointRedeployRealizer:
         *,
         poll: timedelta = POLL,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        still_ours: StillOurs = always,
     ) -> None:
         """
         Ask nothing yet.
@@ -39,9 +48,11 @@ class SavepointRedeployRealizer:
             clients: the clusters by name; whoever made them closes them, after this.
             poll: how often a redeploy under way is looked at, at first.
             clock: tells when a start has taken too long.
+            still_ours: asked before every step; a job that is another process's is left to that.
         """
         self._clients = clients
         self._clock = clock
+        self._still_ours = still_ours
         self._poll = poll
         self._drives: dict[JobKey, Drive] = {}
 
@@ -60,8 +71,9 @@ class SavepointRedeployRealizer:
         drive = self._drives.get(ctx.key)
         if drive is None or drive.decision_id != course.intent.decision_id:
             await self._let_go(ctx.key)
-            self._drives[ctx.key] = Drive(course, poll=self._poll)
+            self._drives[ctx.key] = Drive(course, partial(self._still_ours, ctx.key), poll=self._poll)
             return True
+        drive.allow(may_begin=course.may_begin)
         if drive.is_over:
             del self._drives[ctx.key]
         drive.tell()
@@ -83,8 +95,11 @@ class SavepointRedeployRealizer:
 
     def _client(self, job: JobKey) -> FlinkClient:
         if job.cluster not in self._clients:
-            message = f"{job} was being redeployed, and its cluster is no longer configured"
-            raise UnreachableError(message)
+            message = (
+                f"{job} cannot be redeployed: {job.cluster} is not one of Headgate's `clusters`, and only those have "
+                "what a redeploy needs: a REST interface that outlives the job, and takes jars"
+            )
+            raise RefusedError(message)
         return self._clients[job.cluster]
 
     def _course(self, ctx: JobContext) -> Course:

@@ -6,7 +6,16 @@ import json
 from datetime import timedelta
 
 from headgate.model.identity import VertexId
-from headgate.model.redeploy import Launch, Overlay, Redeploy, Start, successor_of, trigger_of, ways_back_of
+from headgate.model.redeploy import (
+    Launch,
+    Overlay,
+    Redeploy,
+    Start,
+    number_of_way_back,
+    successor_of,
+    trigger_of,
+    way_back_of,
+)
 from headgate.model.state import Intent, JobState
 from headgate.stores.codec import decode_state, encode_state
 from headgate.testing.builders import at
@@ -24,7 +33,6 @@ INTENT = Intent(
     redeploy=Redeploy(
         launch=LAUNCH,
         successor=successor_of("j1"),
-        ways_back=ways_back_of("j1"),
         after=Start(parallelism=3, overlay=Overlay(overrides={"b": "2"}, removals=frozenset({"a"}))),
         before=Start(parallelism=1, vertices={AGG: 1}),
     ),
@@ -52,7 +60,10 @@ def test_a_state_of_before_there_were_redeploys_is_read() -> None:
 
 def test_ids_are_those_of_flink_and_of_one_job_alone() -> None:
     """32 hex digits, the same wherever they are computed, no two alike."""
-    ids = [successor_of("j1"), successor_of("j2"), *ways_back_of("j1"), trigger_of("j1", "d1"), trigger_of("j1", "d2")]
+    back = [way_back_of("j1", number) for number in range(300)]
+    ids = [successor_of("j1"), successor_of("j2"), *back, trigger_of("j1", "d1"), trigger_of("j1", "d2")]
     assert len(set(ids)) == len(ids)
     assert {len(bytes.fromhex(each)) for each in ids} == {16}
+    assert [number_of_way_back(each, "j1") for each in back] == list(range(300))
+    assert number_of_way_back(back[0], "j2") is number_of_way_back(successor_of("j1"), "j1") is None
     assert LAUNCH.start_limit == timedelta(minutes=5)
