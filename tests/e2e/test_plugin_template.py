@@ -20,7 +20,15 @@ PROGRAM = Path(__file__).with_name("plugin_template_program.py")
 CYCLE = Path(__file__).with_name("plugin_template_cycle.py")
 
 CONFIGURATION = """
-clusters: [{name: local, url: "http://127.0.0.1:9"}]
+clusters: []
+mode: act
+pipeline: in-process
+log.path: MILL/log
+job-lists: our-job-list
+state-store: our-state-store
+events.handlers: our-event-handler
+signal-sources: [{name: numbers, type: number-files, settings: {directory: MILL}}]
+signals: [{name: price, source: numbers, use: gate, condition: "< 1"}]
 job.autoscaler:
   metrics.window: 5 min
   metrics.busy-time.aggregator: AVG

@@ -29,6 +29,7 @@ _NAMED = {
     "rollback.checkers": Kind.UNRECOVERABLE_ERROR_CHECKER,
 }
 """The options of a job that name plugins."""
+_JOB_LISTS = "job-lists"
 _INSTALLED = Registry()
 
 
@@ -38,6 +39,9 @@ def check_plugins(section: Section, findings: Findings) -> None:
     for name, fault in catalog.faults():
         findings.fault(_place(f"{INSTANCES}{name}", section), fault)
     check_names(section, catalog, findings, prefix=PREFIX)
+    for listed in _names(section.settings.get(_JOB_LISTS)):
+        if unknown := _fault(catalog, Kind.JOB_LIST, listed):
+            findings.fault(section.origin_of(_JOB_LISTS), f"found {listed!r}, but {unknown}")
     entries = section.settings.get("jobs")
     for entry in entries.items if isinstance(entries, Items) else ():
         if isinstance(entry, Section):

@@ -210,7 +210,7 @@ class ServiceOptions(Options):
     """Spark master of the pipeline."""
 
     state_store: str = option("state-store", "sqlite:///headgate.db", secret=True)
-    """`memory`, or a database URL; the URL may hold a secret."""
+    """`memory`, a database URL, or the name of a plugin; the URL may hold a secret."""
 
     lease: LeaseOptions = option("lease", default_factory=LeaseOptions)
     """The division of jobs among Headgates that share the state store."""
@@ -261,13 +261,16 @@ class ServiceOptions(Options):
     signals: tuple[SignalOptions, ...] = option("signals", ())
     """External metrics by name."""
 
+    job_lists: tuple[str, ...] = option("job-lists", ())
+    """Plugins that list further jobs; such a job's options name the collector and the realizer that know it."""
+
     jobs: tuple[JobOptions, ...] = option("jobs", ())
     """Options of some jobs, over the general ones."""
 
     def __post_init__(self) -> None:
         """Hold the clusters' names apart."""
         names = [cluster.name for cluster in self.clusters] + [cluster.name for cluster in self.yarn]
-        if not names:
+        if not names and not self.job_lists:
             message = "at least one entry in clusters is needed. Hint: `clusters: [{name: local, url: http://127.0.0.1:8081}]`"
             raise ValueError(message)
         twice = sorted({name for name in names if names.count(name) > 1})

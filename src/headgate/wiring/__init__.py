@@ -26,7 +26,7 @@ from headgate.telemetry.tap import Tap
 from headgate.wiring.data import data_path
 from headgate.wiring.deciding import Deciding
 from headgate.wiring.engines import collect_time_limit, open_engines
-from headgate.wiring.extending import open_host
+from headgate.wiring.extending import job_lists, open_host
 from headgate.wiring.remembering import remember
 from headgate.wiring.telling import open_listeners, tellers
 
@@ -57,12 +57,12 @@ async def service(
         host = await open_host(now, engines.provided, stack)
         listeners = open_listeners(options.events, host, events, stack)
         saved, told = tellers(listeners.handler, tap)
-        outbox = remember(options, saved, stack)
+        outbox = remember(options, host, saved, stack)
         # Before the leases are given up: who has them next would go on with what this process is still at.
         stack.push_async_callback(engines.redeploy.close)
         deciding = Deciding(
             now=now,
-            engines=engines,
+            engines=engines.listing(job_lists(options, host, now)),
             host=host,
             collector=_observing(options, engines.collector, host, told, stack),
             data=data_path(options, now, stack),

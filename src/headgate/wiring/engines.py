@@ -43,6 +43,10 @@ class Engines:
     redeploy: SavepointRedeployRealizer
     """Replaces jobs; to be closed while this process still has the leases of what it does."""
 
+    def listing(self, further: Mapping[str, JobListFetcher]) -> Engines:
+        """Give these with further job lists."""
+        return replace(self, fetchers={**self.fetchers, **further})
+
     @property
     def provided(self) -> Provided:
         """The adapters by the names under which they are registered."""

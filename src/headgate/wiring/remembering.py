@@ -10,23 +10,28 @@ from headgate.control.leases import Leases
 from headgate.control.outbox import Outbox
 from headgate.errors import ConfigError
 from headgate.options.service import ServiceOptions
+from headgate.plugins.host import PluginHost
+from headgate.plugins.kinds import Kind
 from headgate.ports import EventHandler, StateStore
 from headgate.stores.memory import MemoryStateStore
 from headgate.stores.opening import open_store
 
 
-def remember(options: ServiceOptions, events: EventHandler, stack: AsyncExitStack) -> Outbox:
+def remember(options: ServiceOptions, host: PluginHost, events: EventHandler, stack: AsyncExitStack) -> Outbox:
     """
     Give the state store, with the events that leave from it, under the leases of this process.
 
     Raises:
         ConfigError: a secret that is not there, or no such store.
     """
-    store = _open_state(options.state_store)
+    store = _open_state(options.state_store, host)
     return Outbox(store=store, events=events, leases=_divide(store, options, stack))
 
 
-def _open_state(reference: str) -> StateStore:
+def _open_state(reference: str, host: PluginHost) -> StateStore:
+    if reference in host.factories(Kind.STATE_STORE):
+        store: StateStore = host.made(Kind.STATE_STORE, reference)
+        return store
     try:
         return open_store(resolve(reference))
     except ValueError as error:
@@ -38,6 +43,7 @@ def _divide(store: StateStore, options: ServiceOptions, stack: AsyncExitStack) -
     if isinstance(store, MemoryStateStore):
         return None
     clusters = [*(cluster.name for cluster in options.clusters), *(yarn.name for yarn in options.yarn)]
+    clusters += options.job_lists
     leases = Leases(store, shards=options.lease.shards, duration=options.lease.duration, clusters=clusters)
     stack.push_async_callback(asyncio.to_thread, leases.give_up)
     return leases
