@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from fnmatch import fnmatchcase
 
 from headgate.algorithm.plan import Plan, groups
 from headgate.algorithm.rules import rules_of
 from headgate.algorithm.wording import amount
 from headgate.model.decision import Decision, Proposal, SeenSignal
 from headgate.model.identity import VertexId
+from headgate.model.pattern import fits
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, Measure, Signal
 from headgate.model.state import JobState
@@ -34,11 +34,11 @@ def matching(topology: Topology, declared: SignalOptions) -> tuple[Vertex, ...]:
 
     Those of that id or name; without one all, or all sources for what only a source has. A bracket stands for itself.
     """
-    pattern = None if declared.vertex is None else declared.vertex.replace("[", "[[]")
+    wanted = declared.vertex
     return tuple(
         vertex
         for vertex in topology.vertices
-        if (pattern is None or vertex.id == declared.vertex or fnmatchcase(vertex.name, pattern))
+        if (wanted is None or vertex.id == wanted or fits(vertex.name, wanted))
         and (declared.use not in _OF_SOURCES or topology.is_source(vertex.id))
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from headgate.config.names import canonical, find, spellings
@@ -13,6 +12,7 @@ from headgate.config.plugins import catalog_of, check_names
 from headgate.config.signals import refuse_undeclared, with_signals
 from headgate.config.validation import FaultyError, below, build
 from headgate.model.identity import JobKey
+from headgate.model.pattern import fits
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX
 from headgate.options.service import JobOptions, ServiceOptions
@@ -79,9 +79,7 @@ def ours(own: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _of_service(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
-    matching = (
-        entry.autoscaler for entry in reversed(options.jobs) if fnmatchcase(str(key), entry.match.replace("[", "[[]"))
-    )
+    matching = (entry.autoscaler for entry in reversed(options.jobs) if fits(str(key), entry.match))
     return next(matching, options.autoscaler)
 
 

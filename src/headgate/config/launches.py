@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 from headgate.model.identity import JobKey
+from headgate.model.pattern import fits
 from headgate.model.redeploy import Launch
-from headgate.options.service import JobOptions, ServiceOptions
+from headgate.options.service import ServiceOptions
 
 SAVEPOINT_REDEPLOY = "savepoint-redeploy"
 """The realizer that replaces a job, as `job.autoscaler.scaling.realizer.class` names it."""
@@ -15,7 +15,7 @@ SAVEPOINT_REDEPLOY = "savepoint-redeploy"
 
 def launch_of(options: ServiceOptions, job: JobKey) -> Launch | None:
     """Give the launch spec of the last entry of `jobs` that matches the job and has one; None: there is none."""
-    matching = (entry.launch.spec for entry in reversed(options.jobs) if _matches(entry, job))
+    matching = (entry.launch.spec for entry in reversed(options.jobs) if fits(str(job), entry.match))
     return next((spec for spec in matching if spec is not None), None)
 
 
@@ -31,8 +31,3 @@ def remarks(options: ServiceOptions) -> Iterator[str]:
         if entry.autoscaler.realizer == SAVEPOINT_REDEPLOY:
             missing = "" if entry.launch.spec else "; it has no `launch`, so only what came by `headgate submit` is"
             yield f"{entry.match} is rescaled by a redeploy: {whole}{missing}"
-
-
-def _matches(entry: JobOptions, job: JobKey) -> bool:
-    """Match as options are matched: a bracket stands for itself, as job names hold them."""
-    return fnmatchcase(str(job), entry.match.replace("[", "[[]"))

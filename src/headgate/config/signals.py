@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 from headgate.config.origins import Findings, Section
 from headgate.config.validation import FaultyError
 from headgate.model.identity import JobKey
+from headgate.model.pattern import fits
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.signals import SignalOptions, undeclared
 
@@ -36,4 +36,4 @@ def refuse_undeclared(
 
 
 def _is_for(signal: SignalOptions, key: JobKey) -> bool:
-    return signal.match is not None and fnmatchcase(str(key), signal.match.replace("[", "[[]"))
+    return signal.match is not None and fits(str(key), signal.match)

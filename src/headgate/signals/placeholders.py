@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from urllib.parse import quote
 
 from headgate.model.identity import VertexId
+from headgate.model.pattern import fits
 from headgate.options.signals import SignalOptions
 from headgate.ports import JobContext
 
@@ -44,8 +44,7 @@ def vertices_like(ctx: JobContext, wanted: str | None) -> Iterator[VertexId]:
     """Give the known vertices of that id or of a name that fits; none where no vertex is wanted."""
     if wanted is None:
         return iter(())
-    pattern = wanted.replace("[", "[[]")
-    return (vertex for vertex, name in ctx.vertices.items() if vertex == wanted or fnmatchcase(name, pattern))
+    return (vertex for vertex, name in ctx.vertices.items() if vertex == wanted or fits(name, wanted))
 
 
 def fill_query(text: str, values: Values, *, comment: str = "") -> str:

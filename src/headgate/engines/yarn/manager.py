@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from headgate.engines.yarn.reach import YarnClient, manager_options
 from headgate.errors import HeadgateError, UnreachableError
+from headgate.model.pattern import fits
 from headgate.options.yarn import YarnOptions
 
 FLINK = "Apache Flink"
@@ -74,8 +74,7 @@ class ResourceManagers:
             await client.close()
 
     def _wanted(self, found: Sequence[Application]) -> tuple[Application, ...]:
-        pattern = self._options.applications.replace("[", "[[]")
-        return tuple(one for one in found if fnmatchcase(one.name, pattern))
+        return tuple(one for one in found if fits(one.name, self._options.applications))
 
 
 def read_applications(answer: Any) -> tuple[Application, ...]:
