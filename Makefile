@@ -25,7 +25,7 @@ demo: setup ## Run Headgate against a real Flink cluster for four minutes (SEED=
 	$(BIN)/headgate demo --seed $(SEED)
 
 test: check ## Everything: `check`, then Spark, Flink and end-to-end tests.
-	$(BIN)/pytest tests/conformance tests/spark tests/flink tests/e2e
+	$(BIN)/pytest --reruns 1 tests/conformance tests/spark tests/flink tests/e2e
 
 check: lint types contracts unit property golden ## What to run before a commit: under two minutes.
 

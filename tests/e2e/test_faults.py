@@ -40,8 +40,8 @@ def job(number: int, name: str) -> FakeJob:
 
 
 def clusters(urls: Mapping[str, str]) -> tuple[ClusterOptions, ...]:
-    """Name the clusters; a request may take no longer than 0.3 s."""
-    limit = timedelta(seconds=0.3)
+    """Name the clusters; a request may take a second, which a healthy answer stays below on a busy machine as well."""
+    limit = timedelta(seconds=1)
     return tuple(ClusterOptions(name=name, url=url, request_timeout=limit) for name, url in urls.items())
 
 
@@ -143,7 +143,7 @@ async def test_a_cluster_that_comes_later_is_looked_after_from_then_on(tmp_path:
     ("fault", "says"),
     [
         pytest.param(Fault(text="out of metaspace"), "was answered 500: out of metaspace", id="500"),
-        pytest.param(Fault(kind=FaultKind.HANG), "was not answered within 0.3 s", id="hanging"),
+        pytest.param(Fault(kind=FaultKind.HANG), "was not answered within 1 s", id="hanging"),
         pytest.param(Fault(kind=FaultKind.GARBLE), "gave an answer that is not understood", id="invalid JSON"),
         pytest.param(Fault(kind=FaultKind.RESET), "failed: ", id="broken connection"),
     ],
