@@ -56,7 +56,7 @@ def chosen(options: ServiceOptions) -> Iterator[tuple[Kind, str]]:
     yield Kind.SCALING_REALIZER, str(autoscaler.realizer)
     yield Kind.DECISION_PLUGIN, autoscaler.custom_executors[0]
     yield Kind.ALIGNMENT_MODE, str(autoscaler.alignment_mode)
-    yield Kind.UNRECOVERABLE_ERROR_CHECKER, autoscaler.rollback_checkers[0]
+    yield Kind.UNRECOVERABLE_ERROR_CHECKER, autoscaler.rollback.checkers[0]
     for kind in (Kind.SIGNAL_SOURCE, Kind.STATE_STORE, Kind.EVENT_HANDLER, Kind.JOB_LIST):
         yield kind, f"our-{kind.name.lower().replace('_', '-')}"
 

@@ -24,6 +24,7 @@ from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, Measure, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.plugins import PluginOptions
+from headgate.options.rollback import RollbackOptions
 from headgate.options.service import Mode
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.selected import SelectedEvaluator
@@ -261,7 +262,7 @@ async def test_an_own_alignment_mode_moves_a_target(stage: Stage) -> None:
 
 async def test_a_checker_holds_a_job(stage: Stage) -> None:
     """While it says that the job is beyond recovery, nothing is scaled."""
-    decided = await stage.decisions(rollback_checkers=("doomed",))
+    decided = await stage.decisions(rollback=RollbackOptions(checkers=("doomed",)))
     assert (decided[OWN].outcome, decided[OWN].reason) == (Outcome.NOT_READY, Reason.JOB_UNRECOVERABLE)
     (told,) = stage.told(EventReason.JOB_UNRECOVERABLE)
     assert told.startswith("checker doomed says that the job will not recover")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from headgate.config import load
 from headgate.config.describing import written
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.options.declaration import LEGACY_PREFIX, PREFIX, declarations
+from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, declarations
+from headgate.options.reactive import ReactiveOptions
+from headgate.options.rollback import RollbackOptions
 from headgate.options.units import format_duration, parse_duration
 from headgate.testing.strategies import durations, options
 
@@ -21,7 +24,8 @@ WITH_A_MEANING: dict[str, Any] = {
     "excluded_periods_time_zone": "Asia/Tokyo",
     "custom_evaluators": (),
     "custom_executors": (),
-    "rollback_checkers": (),
+    "rollback": RollbackOptions(pause=timedelta(minutes=5)),
+    "reactive": ReactiveOptions(policy="proportional"),
     "collector": "flink-rest",
     "evaluator": "ds2",
     "realizer": "resource-requirements",
@@ -31,9 +35,19 @@ WITH_A_MEANING: dict[str, Any] = {
 CLUSTERS = {"HEADGATE_CLUSTERS": "[{name: local, url: 'http://127.0.0.1:8081'}]"}
 
 
+def leaves(of: Options, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value with its key, those of nested groups included."""
+    for declaration in declarations(type(of)):
+        value = getattr(of, declaration.name)
+        if declaration.group:
+            yield from leaves(value, f"{prefix}{declaration.key}.")
+        else:
+            yield prefix + declaration.key, value
+
+
 def texts(of: AutoscalerOptions, prefix: str) -> dict[str, str]:
     """Write the options as a user would set them."""
-    values = {declaration.key: getattr(of, declaration.name) for declaration in declarations(AutoscalerOptions)}
+    values = dict(leaves(of))
     separated = {key: ";".join(value) if isinstance(value, tuple) else value for key, value in values.items()}
     return {prefix + key: written(value) for key, value in separated.items() if value is not None}
 

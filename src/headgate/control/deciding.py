@@ -88,7 +88,7 @@ class PluginDecider:
         That is told and no more: taking the job back to an earlier parallelism is not done here. A checker that fails
         says nothing.
         """
-        if not ctx.options.enabled or not ctx.options.rollback_checkers:
+        if not ctx.options.enabled or not ctx.options.rollback.checkers:
             return None
         examined: _Examined | None = await self._in_time(ctx, partial(self._examined, ctx, answer))
         return None if examined is None else self._told(ctx, examined, now)
@@ -120,7 +120,7 @@ class PluginDecider:
 
     def _examined(self, ctx: JobContext, answer: Answer) -> _Examined:
         evaluated = answer if isinstance(answer, EvaluatedMetrics) else None
-        checkers, failed = self.host.chain(Kind.UNRECOVERABLE_ERROR_CHECKER, ctx.options.rollback_checkers)
+        checkers, failed = self.host.chain(Kind.UNRECOVERABLE_ERROR_CHECKER, ctx.options.rollback.checkers)
         verdicts = [_checked(checker, ctx, evaluated) for checker in checkers]
         return *failed, *verdicts
 

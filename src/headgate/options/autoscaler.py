@@ -16,6 +16,8 @@ from annotated_types import Gt, Interval
 
 from headgate.options.declaration import Options, option
 from headgate.options.deviations import Deviation, Parity
+from headgate.options.reactive import ExecutionMode, ReactiveOptions
+from headgate.options.rollback import RollbackOptions
 from headgate.options.signals import SignalOptions
 from headgate.options.units import LARGEST, Count, Duration, Factor, MemorySize, PositiveDuration
 
@@ -235,8 +237,14 @@ class AutoscalerOptions(Options):
     realizer: str | None = option("scaling.realizer.class", None)
     """Headgate's own: a registered scaling realizer, or an instance of one; unset: that of the job's cluster."""
 
-    rollback_checkers: tuple[str, ...] = option("rollback.checkers", ())
-    """Headgate's own: checkers that tell whether the job is beyond recovery; while one says so it is not scaled."""
+    rollback: RollbackOptions = option("rollback", default_factory=RollbackOptions)
+    """Headgate's own: taking a rescale back that made the job sick."""
+
+    execution_mode: ExecutionMode = option("execution-mode", ExecutionMode.NONE, apart="execution-mode")
+    """Headgate's own: `reactive` lets the job use whatever workers there are (FLIP-159)."""
+
+    reactive: ReactiveOptions = option("reactive", default_factory=ReactiveOptions)
+    """Headgate's own: the details of reactive mode."""
 
     parity: Parity = option("parity", Parity.CURRENT, apart="headgate.parity")
     """Headgate's own: `1.16.0` switches every deliberate deviation off."""

@@ -18,6 +18,7 @@ from headgate.options.events import EventOptions
 from headgate.options.launch import LaunchOptions
 from headgate.options.lease import LeaseOptions
 from headgate.options.plugins import PluginOptions
+from headgate.options.reactive import WorkersOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions, faults_of
 from headgate.options.units import PositiveDuration
 from headgate.options.yarn import YarnOptions
@@ -84,6 +85,9 @@ class ClusterOptions(Options):
 
     max_calls_in_flight: Annotated[int, Ge(1)] = option("max-calls-in-flight", 16)
     """Requests to this cluster that may be open at once."""
+
+    workers: WorkersOptions = option("workers", default_factory=WorkersOptions)
+    """The cluster's workers, where Headgate may change how many there are."""
 
     dynamic_configuration: bool = option("dynamic-configuration", default=False)
     """Experimental: ask whether a running job's configuration can be changed (FLIP-530). No Flink up to 2.3 can."""

@@ -14,6 +14,8 @@ from headgate.ports import (
     JobListFetcher,
     MetricCollector,
     MetricEvaluator,
+    ResourceProvider,
+    ScalingPolicy,
     ScalingRealizer,
     SignalSource,
     StateStore,
@@ -35,6 +37,8 @@ class Kind(StrEnum):
     STATE_STORE = "headgate.state_stores"
     EVENT_HANDLER = "headgate.event_handlers"
     JOB_LIST = "headgate.job_lists"
+    SCALING_POLICY = "headgate.scaling_policies"
+    RESOURCE_PROVIDER = "headgate.resource_providers"
 
     @property
     def noun(self) -> str:
@@ -69,6 +73,8 @@ PORTS: Mapping[Kind, Any] = {
     Kind.STATE_STORE: StateStore,
     Kind.EVENT_HANDLER: EventHandler,
     Kind.JOB_LIST: JobListFetcher,
+    Kind.SCALING_POLICY: ScalingPolicy,
+    Kind.RESOURCE_PROVIDER: ResourceProvider,
 }
 
 ISOLATED = {
@@ -78,4 +84,5 @@ ISOLATED = {
     Kind.DECISION_PLUGIN,
     Kind.ALIGNMENT_MODE,
     Kind.UNRECOVERABLE_ERROR_CHECKER,
+    Kind.SCALING_POLICY,
 }

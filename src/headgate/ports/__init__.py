@@ -5,7 +5,7 @@ Values go in, values come out. Errors are those of `headgate.errors`: transient 
 permanent ones are reported and the job is left alone. Whatever an implementation raises otherwise is a bug in it.
 """
 
-from headgate.ports.collecting import MetricCollector, Missing, SampleSink, SignalSource
+from headgate.ports.collecting import FailureHistory, MetricCollector, Missing, SampleSink, SignalSource
 from headgate.ports.deciding import (
     AlignmentMode,
     AlignmentQuestion,
@@ -25,12 +25,14 @@ from headgate.ports.evaluating import (
 )
 from headgate.ports.events import EventHandler
 from headgate.ports.jobs import JobContext, JobList, JobListFetcher
+from headgate.ports.reacting import AvailableResources, ResourceProvider, ScalingPolicy, Workers
 from headgate.ports.realizing import ScalingRealizer
 from headgate.ports.state import Lease, StateStore
 
 __all__ = [
     "AlignmentMode",
     "AlignmentQuestion",
+    "AvailableResources",
     "Candidate",
     "Change",
     "CollectedMetrics",
@@ -38,6 +40,7 @@ __all__ = [
     "DecisionSink",
     "EvaluatorPlugin",
     "EventHandler",
+    "FailureHistory",
     "FleetEvaluator",
     "JobContext",
     "JobList",
@@ -46,11 +49,14 @@ __all__ = [
     "MetricCollector",
     "MetricEvaluator",
     "Missing",
+    "ResourceProvider",
     "SampleSink",
+    "ScalingPolicy",
     "ScalingRealizer",
     "SignalSource",
     "StateStore",
     "Unrecoverable",
     "UnrecoverableErrorChecker",
     "VertexQuestion",
+    "Workers",
 ]

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from headgate.model.identity import JobKey
+from headgate.model.rollback import JobFailures
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.ports.jobs import JobContext
@@ -53,6 +54,19 @@ class MetricCollector(Protocol):
 
     def forget(self, job: JobKey, /) -> None:
         """Drop what is remembered between samples; the job is gone."""
+
+
+class FailureHistory(Protocol):
+    """What an engine remembers of a job's failures; asked only while a rescale of the job is under observation."""
+
+    async def query_failures(self, ctx: JobContext, since: datetime, /) -> JobFailures:
+        """
+        Give the failures since an instant.
+
+        Raises:
+            NotFoundError: the job is gone.
+            TransientError: the engine gave no usable answer.
+        """
 
 
 class SampleSink(Protocol):

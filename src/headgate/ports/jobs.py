@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.rollback import Aftermath
 from headgate.model.samples import JobStatus
 from headgate.model.state import Intent
 from headgate.options.autoscaler import AutoscalerOptions
@@ -34,6 +35,8 @@ class JobContext:
     """Names of its vertices in topological order; filled in where a signal source is asked."""
     intent: Intent | None = None
     """The change under way, as it was saved; set only where a realizer is called."""
+    aftermath: Aftermath | None = None
+    """What came after the last rescale, while it is under observation; set only where a checker is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,6 +110,8 @@ def _fitting(annotation: Any) -> st.SearchStrategy[Any]:
         return _SPANS.filter(bool) if Gt(timedelta()) in constraints else _SPANS
     if kind == tuple[str, ...]:
         return _tuples(_NAMES, max_size=3)
+    if isinstance(kind, type) and issubclass(kind, Options):
+        return options(kind)
     return st.from_type(annotation)
 
 

@@ -17,6 +17,7 @@ from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
 from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.rollback import RollbackOptions
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.selected import SelectedEvaluator
 from headgate.plugins.catalog import Tables
@@ -123,7 +124,7 @@ async def test_a_slow_decision_plugin_leaves_the_plain_decision(host: PluginHost
 
 async def test_a_slow_checker_says_nothing(host: PluginHost, tmp_path: Path) -> None:
     """What it would have said comes too late."""
-    options = AutoscalerOptions(rollback_checkers=("slow",))
+    options = AutoscalerOptions(rollback=RollbackOptions(checkers=("slow",)))
     events = RecordingEvents()
     decider = PluginDecider(host=host, events=events)
     assert await decider.examine(context(options=options), evaluated(GRAPH, {"a": 2.0}), at(0)) is None

@@ -1,0 +1,81 @@
+"""
+What is remembered of a rescale until it has proved good, and of one that was taken back (FLINK-37411).
+
+Values that a state store keeps, and the evidence that checkers are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from headgate.model.identity import VertexId
+from headgate.model.samples import JobMeasure, JobStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """How a job runs: who changed it is told by what differs between two of them."""
+
+    job_id: str
+    fingerprint: str
+    """Of the job graph, see `Topology.fingerprint`."""
+    parallelism: Mapping[VertexId, int]
+    """Of every vertex."""
+    settings: str = ""
+    """A digest of configuration and jar, as far as the engine tells of them; empty when it does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A rescale of ours that has not proved good yet."""
+
+    decision_id: str
+    began_at: datetime
+    """When the engine took it."""
+    before: Run
+    """How the job was when it was last well."""
+    after: Mapping[VertexId, int]
+    """Wanted parallelism of the vertices that changed."""
+    values: Mapping[JobMeasure, float] = field(default_factory=dict)
+    """Job-wide values before it."""
+    reached_at: datetime | None = None
+    """When the job was first seen to run so; None before that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFailure:
+    """One failure of a job, by the engine's own history."""
+
+    at: datetime
+    """By the engine's clock."""
+    text: str
+    """The exception and its causes, without stack frames: one line each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFailures:
+    """What an engine tells of the failures of a job."""
+
+    failures: tuple[JobFailure, ...] = ()
+    """Oldest first; an engine keeps only the latest ones."""
+    restarts: int | None = None
+    """How often the job was restarted since it was submitted, rescales included; None when unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aftermath:
+    """What came after a rescale of ours: what checkers judge by."""
+
+    trial: Trial
+    now: datetime
+    status: JobStatus
+    down_since: datetime | None = None
+    """Since when the job is not running; None while it runs."""
+    running: Mapping[VertexId, int] = field(default_factory=dict)
+    """Parallelism of every vertex as last seen."""
+    failures: tuple[JobFailure, ...] = ()
+    """Since the rescale began, oldest first."""
+    values: Mapping[JobMeasure, float] = field(default_factory=dict)
+    """Job-wide values since the rescale: their means over the samples taken; empty before there is one."""
