@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 from headgate.model.identity import VertexId
 from headgate.model.samples import JobMeasure, JobStatus
@@ -79,3 +80,40 @@ class Aftermath:
     """Since the rescale began, oldest first."""
     values: Mapping[JobMeasure, float] = field(default_factory=dict)
     """Job-wide values since the rescale: their means over the samples taken; empty before there is one."""
+
+
+class Side(StrEnum):
+    """On which side of a parallelism a vertex must stay."""
+
+    BELOW = "BELOW"
+    """With so many subtasks, or more, the job was sick."""
+    ABOVE = "ABOVE"
+    """With so many subtasks, or fewer, the job was sick."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelismBound:
+    """A parallelism of one vertex that made its job sick; no decision reaches it before it expires."""
+
+    vertex: VertexId
+    parallelism: int
+    """The one that made it sick."""
+    side: Side
+    expires_at: datetime
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollback:
+    """A rescale that was taken back."""
+
+    decision_id: str
+    """Of the rescale."""
+    at: datetime
+    run: Run
+    """The sick one: while the job still is it, or the one that it went back to, the pause holds."""
+    target: Mapping[VertexId, int]
+    """Where it goes back to."""
+    why: str
+    paused_until: datetime | None = None
+    """None: until the cluster is restarted."""

@@ -14,6 +14,7 @@ from headgate.model.events import Event
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric
 from headgate.model.redeploy import Launch, Overlay, Redeploy
+from headgate.model.rollback import ParallelismBound, Rollback, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class Intent:
     """Evaluated metrics of the vertices that change, for the history."""
     redeploy: Redeploy | None = None
     """What to start instead, for an engine that cannot change a running job; None: it changes in place."""
+    takes_back: str | None = None
+    """The decision that it takes back, if it is a rollback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +105,14 @@ class JobState:
     """Configuration that the job was given over its launch spec; every later start is given it too."""
     deferred: Overlay = field(default_factory=Overlay)
     """Changes of the configuration that wait for the next start."""
+    first: Mapping[VertexId, int] = field(default_factory=dict)
+    """Parallelism of every vertex when the job was first seen running, before any rescale of ours."""
+    trial: Trial | None = None
+    """The last rescale, while it is under observation."""
+    rollback: Rollback | None = None
+    """The last rescale that was taken back, while scaling is paused for it."""
+    bounds: tuple[ParallelismBound, ...] = ()
+    """What made the job sick, until it expires."""
     job_wide: int | None = None
     """The parallelism of the whole job with which Headgate started it last."""
 

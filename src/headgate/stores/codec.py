@@ -14,11 +14,11 @@ from pydantic_core import from_json, to_json
 from headgate.errors import PermanentError
 from headgate.model.state import JobState, ScalingRecord
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised with every change of `JobState` that an older Headgate could not read, or would lose without a word."""
 
-READABLE = (1, 2)
-"""Versions that can be read. 1: before redeploys; what it does not name has its default."""
+READABLE = (1, 2, 3)
+"""Versions that can be read. 1: before redeploys, 2: before rollbacks; what they do not name has its default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
