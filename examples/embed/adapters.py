@@ -10,7 +10,8 @@ from workshop import Line, Workshop
 from headgate.errors import NotFoundError, RefusedError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import Aggregate, EngineSettings, JobSample, JobStatus, Measure, Signal, VertexSample
+from headgate.model.measures import JobStatus, Measure
+from headgate.model.samples import Aggregate, EngineSettings, JobSample, Signal, VertexSample
 from headgate.model.topology import Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 from headgate.ports import JobContext, JobList

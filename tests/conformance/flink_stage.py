@@ -12,7 +12,7 @@ from headgate.engines.flink.collector import FlinkMetricCollector
 from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import ClusterOptions
 from headgate.ports import JobContext

@@ -12,7 +12,7 @@ from headgate.engines.simulated.jobs import SimulatedJobListFetcher
 from headgate.engines.simulated.realizer import SimulatedScalingRealizer
 from headgate.engines.simulated.settings import ClusterSettings, Conditions
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext
 from headgate.simulate import constant, job, vertex

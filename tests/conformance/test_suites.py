@@ -18,8 +18,9 @@ from headgate.engines.simulated.realizer import SimulatedScalingRealizer
 from headgate.errors import HeadgateError
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import Measure
 from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric
-from headgate.model.samples import JobSample, Measure
+from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.single import BuiltInMetricEvaluator

@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate.model.identity import JobKey
-from headgate.model.samples import JobSample, Measure, VertexSample
+from headgate.model.measures import Measure
+from headgate.model.samples import JobSample, VertexSample
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.layout import Layout, epoch_ms
 from headgate.samplelog.reader import LogReader

@@ -20,8 +20,9 @@ from headgate.control.selection import SelectedCollector, SelectedRealizer
 from headgate.model.decision import Decision, Outcome
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import Measure
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, Measure, VertexSample
+from headgate.model.samples import JobSample, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.plugins import PluginOptions
 from headgate.options.rollback import RollbackOptions

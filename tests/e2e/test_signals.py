@@ -32,9 +32,9 @@ from headgate.events.merging import MergingEventHandler
 from headgate.model.decision import Decision
 from headgate.model.events import Event, EventReason
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import Measure
 from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.model.samples import Measure
 from headgate.options.service import ServiceOptions
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.ports import FleetEvaluator, SampleSink

@@ -11,7 +11,7 @@ from headgate.algorithm.epochs import combine
 from headgate.algorithm.rates import mean, rate, round3
 from headgate.algorithm.reduce import reduce_windows
 from headgate.algorithm.stats import WindowStats
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.testing.golden import Case
 from headgate.testing.tables import Row, table_of
 

@@ -17,9 +17,10 @@ from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import VertexId
+from headgate.model.measures import JobStatus, Measure
 from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.model.samples import EngineSettings, JobSample, JobStatus, Measure, VertexSample
+from headgate.model.samples import EngineSettings, JobSample, VertexSample
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import PREFIX

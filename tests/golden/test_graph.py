@@ -17,8 +17,8 @@ from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.readout import evaluated_vertices
 from headgate.algorithm.reduce import reduce_windows
 from headgate.model.identity import VertexId
+from headgate.model.measures import Measure
 from headgate.model.metrics import ScalingMetric
-from headgate.model.samples import Measure
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.units import parse_duration
 from headgate.testing.builders import ORDERS

@@ -15,7 +15,7 @@ from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.rates import mean
 from headgate.algorithm.reduce import reduce_windows
 from headgate.model.identity import VertexId
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.topology import Topology, Vertex
 from headgate.testing.builders import ORDERS
 from headgate.testing.golden import Case

@@ -13,7 +13,7 @@ from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.reduce import reduce_windows
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 from headgate.testing.tables import Row, table_of

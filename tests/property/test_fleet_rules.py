@@ -13,9 +13,10 @@ from headgate.algorithm.decide import decide
 from headgate.algorithm.readiness import readiness
 from headgate.model.decision import Outcome
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import Measure
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, Measure, VertexSample
+from headgate.model.samples import JobSample, VertexSample
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Parity

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from headgate.algorithm.columns import Table
 from headgate.algorithm.reduce import reduce_windows
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.windows import STATISTICS, column
 from headgate.testing.tables import Row, table_of
 

@@ -13,9 +13,10 @@ from pyspark.sql import SparkSession
 
 from headgate.errors import UnreachableError
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, NotReady
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobMeasure, JobSample, Measure, VertexSample
+from headgate.model.samples import JobSample, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.live import SparkEvaluator

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from headgate.algorithm.reduce import reduce_windows as reduce_with_numpy
-from headgate.model.samples import Measure, MeasureKind
+from headgate.model.measures import Measure, MeasureKind
 from headgate.model.tables import SAMPLES
 from headgate.model.windows import COLUMNS, KEYS
 from headgate.pipeline.arrow import WINDOWS, arrays

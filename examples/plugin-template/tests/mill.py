@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext
 

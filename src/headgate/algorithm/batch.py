@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headgate.algorithm.stats import Bools, Floats, Ints, WindowStats
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.options.deviations import Deviation
 
 

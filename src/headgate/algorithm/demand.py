@@ -10,8 +10,8 @@ from headgate.algorithm.batch import Batch
 from headgate.algorithm.capacity import Demand
 from headgate.algorithm.rates import ieee, rate, round3
 from headgate.algorithm.stats import Bools, Floats
+from headgate.model.measures import Measure
 from headgate.model.metrics import ScalingMetric
-from headgate.model.samples import Measure
 
 Pinned = Mapping[ScalingMetric, Floats]
 """(n,) values that replace evaluated ones, NaN where nothing is replaced."""

@@ -7,7 +7,7 @@ import numpy as np
 from headgate.algorithm.batch import Batch
 from headgate.algorithm.rates import MILLIS, ieee, rate
 from headgate.algorithm.stats import Bools, Floats, Ints
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.options.deviations import Deviation
 
 

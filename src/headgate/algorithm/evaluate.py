@@ -14,8 +14,8 @@ from headgate.algorithm.demand import NOTHING, Pinned, backlog, demand, replaced
 from headgate.algorithm.edges import output_ratios
 from headgate.algorithm.limits import growth_limits
 from headgate.algorithm.rates import MILLIS, round3
+from headgate.model.measures import Measure
 from headgate.model.metrics import ScalingMetric
-from headgate.model.samples import Measure
 from headgate.options.deviations import Deviation
 
 

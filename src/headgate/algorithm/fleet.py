@@ -18,7 +18,7 @@ from headgate.algorithm.rules import rules_of
 from headgate.algorithm.shape import Shape, shape_of
 from headgate.algorithm.stats import Bools, Floats, Ints, WindowStats
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, ScalingSignal
 from headgate.options.deviations import Deviation

@@ -14,9 +14,9 @@ from headgate.algorithm.fleet import FleetJob
 from headgate.algorithm.rates import rate
 from headgate.algorithm.stats import Bools, Floats
 from headgate.model.identity import VertexId
+from headgate.model.measures import Measure
 from headgate.model.metrics import NotReady, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
-from headgate.model.samples import Measure
 from headgate.model.topology import Topology, Vertex
 
 METRICS = (

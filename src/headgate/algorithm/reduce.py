@@ -14,7 +14,7 @@ import numpy as np
 
 from headgate.algorithm.columns import Column, Columns, Table
 from headgate.algorithm.stats import Bools, Ints
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.windows import STATISTICS, column
 
 

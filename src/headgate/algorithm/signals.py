@@ -16,9 +16,10 @@ from headgate.algorithm.rules import rules_of
 from headgate.algorithm.wording import amount
 from headgate.model.decision import Decision, Proposal, SeenSignal
 from headgate.model.identity import VertexId
+from headgate.model.measures import Measure
 from headgate.model.pattern import fits
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, Measure, Signal
+from headgate.model.samples import JobSample, Signal
 from headgate.model.state import JobState
 from headgate.model.topology import Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions

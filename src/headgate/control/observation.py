@@ -15,9 +15,10 @@ from headgate.algorithm.history import aged, growths, restart_time
 from headgate.control import reports
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, JobStatus
+from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.ports import Candidate, EventHandler, JobContext, JobListFetcher, MetricCollector, SampleSink
 

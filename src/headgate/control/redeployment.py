@@ -19,9 +19,10 @@ from headgate.control.intents import MAX_NEGLECT, Settlement, reached, rejected
 from headgate.control.outcomes import without_change
 from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobStatus
 from headgate.model.reasons import Reason
 from headgate.model.redeploy import Launch, Overlay, Redeploy, Start, number_of_way_back, successor_of
-from headgate.model.samples import JobSample, JobStatus
+from headgate.model.samples import JobSample
 from headgate.model.state import Intent, JobState
 from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions

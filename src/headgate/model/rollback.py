@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobMeasure, JobStatus
+from headgate.model.measures import JobMeasure, JobStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from headgate.model.samples import JobMeasure, Measure
+from headgate.model.measures import JobMeasure, Measure
 
 SCHEMA_VERSION = 1
 SUBUNIT = 1000

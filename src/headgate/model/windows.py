@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headgate.model.samples import JobMeasure, Measure
+from headgate.model.measures import JobMeasure, Measure
 
 KEYS = ("job", "vertex", "epoch")
 SPAN = ("samples", "first_at_ms", "last_at_ms")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyspark.sql.functions as F  # noqa: N812 (the name everybody gives it)
 from pyspark.sql import Column
 
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.windows import AVERAGED, STATISTICS, column
 
 

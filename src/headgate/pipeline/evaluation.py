@@ -27,8 +27,8 @@ from headgate.algorithm.screening import Asked, Spans, coverages, least_samples,
 from headgate.algorithm.signals import added_rates
 from headgate.algorithm.stats import Bools, Floats, Ints
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobMeasure
 from headgate.model.metrics import EvaluatedMetrics, NotReady
-from headgate.model.samples import JobMeasure
 from headgate.options.deviations import Deviation
 from headgate.pipeline.arrow import columns, joined, places
 from headgate.pipeline.roster import Fleet

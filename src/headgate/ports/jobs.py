@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobStatus
 from headgate.model.rollback import Aftermath
-from headgate.model.samples import JobStatus
 from headgate.model.state import Intent
 from headgate.options.autoscaler import AutoscalerOptions
 

@@ -17,7 +17,8 @@ from pydantic import TypeAdapter
 
 from headgate.model.decision import Decision
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobSample, MeasureKind, Signal, VertexSample
+from headgate.model.measures import MeasureKind
+from headgate.model.samples import JobSample, Signal, VertexSample
 from headgate.model.tables import DECISIONS, JOBS, SAMPLES, SIGNALS, SUBUNIT, VERTICES
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.samplelog.layout import epoch_ms, instant

@@ -13,7 +13,8 @@ from headgate.algorithm.signals import matching, missing, source_of
 from headgate.errors import HeadgateError
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import Aggregate, JobSample, Measure, Signal
+from headgate.model.measures import Measure
+from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.options.signals import OF_COLLECTOR, SignalOptions, SignalUse
 from headgate.ports import EventHandler, JobContext, MetricCollector, Missing, SignalSource

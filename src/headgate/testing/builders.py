@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobStatus
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
-from headgate.model.samples import EngineSettings, JobSample, JobStatus, VertexSample
+from headgate.model.samples import EngineSettings, JobSample, VertexSample
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headgate.algorithm.columns import Column, Table
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.tables import SUBUNIT
 
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.collector import FlinkMetricCollector
 from headgate.model.identity import JobKey
-from headgate.model.samples import JobSample, JobStatus
+from headgate.model.measures import JobStatus
+from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 from headgate.options.deviations import Parity
 from headgate.ports import JobContext

@@ -11,7 +11,8 @@ from hypothesis import given
 
 from headgate.model.events import Event, EventReason
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobSample, Measure, VertexSample
+from headgate.model.measures import Measure
+from headgate.model.samples import JobSample, VertexSample
 from headgate.simulate import FailureKind, Scenario, constant, job, vertex
 from headgate.testing.simulated import FEW, STEADY, clusters, failures, scenarios, simulated_jobs
 from headgate.testing.watched import Apart, Moment, WatchedSimulation, watch

@@ -12,7 +12,7 @@ from headgate.algorithm.batch import Batch
 from headgate.algorithm.busy import busy_rate, busy_time, input_rate, true_processing_rate, true_rate
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.reduce import reduce_windows
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 from headgate.options.deviations import Parity
 from headgate.testing.builders import ORDERS, chain

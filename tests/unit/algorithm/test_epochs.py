@@ -11,7 +11,7 @@ from headgate.algorithm.epochs import combine
 from headgate.algorithm.rates import rate
 from headgate.algorithm.reduce import reduce_windows
 from headgate.algorithm.stats import WindowStats
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.windows import STATISTICS
 from headgate.testing.tables import Row, table_of
 

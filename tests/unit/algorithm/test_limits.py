@@ -14,7 +14,7 @@ from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.history import Growth
 from headgate.algorithm.reduce import reduce_windows
 from headgate.model.identity import VertexId
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, ScalingSignal
 from headgate.options.deviations import Deviation, Parity

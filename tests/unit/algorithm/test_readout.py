@@ -11,9 +11,9 @@ from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.readout import Readout, VertexRows
 from headgate.algorithm.reduce import reduce_windows
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import Measure
 from headgate.model.metrics import NotReady, ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.model.samples import Measure
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.testing.builders import ORDERS, chain

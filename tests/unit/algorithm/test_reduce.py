@@ -9,7 +9,7 @@ import numpy as np
 
 from headgate.algorithm.columns import Table
 from headgate.algorithm.reduce import reduce_windows
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.model.windows import COLUMNS
 from headgate.testing.tables import Row, table_of
 

@@ -13,8 +13,9 @@ from headgate.algorithm.explain import explain
 from headgate.algorithm.signals import added_rates, blindness, source_of
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import VertexId
+from headgate.model.measures import Measure
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, Measure, Signal, VertexSample
+from headgate.model.samples import JobSample, Signal, VertexSample
 from headgate.model.state import UNSEEN, DelayedScaleDown, JobState, Wish
 from headgate.model.topology import ShipStrategy, Topology
 from headgate.options.autoscaler import AutoscalerOptions

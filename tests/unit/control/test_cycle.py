@@ -9,8 +9,9 @@ from headgate.errors import ConflictError, RefusedError, UnreachableError
 from headgate.model.decision import Outcome
 from headgate.model.events import EventReason, EventType
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus
 from headgate.model.reasons import Reason
-from headgate.model.samples import EngineSettings, JobStatus
+from headgate.model.samples import EngineSettings
 from headgate.model.state import JobState, VersionedState
 from headgate.options.service import Mode
 from headgate.stores.memory import MemoryStateStore

@@ -11,9 +11,9 @@ from headgate.control.observation import Observation, candidate
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobStatus
 from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobStatus
 from headgate.model.state import UNSEEN, JobState, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.testing.builders import ORDERS, at, chain, context, sample

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue, NotReady, ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobMeasure, Measure
 from headgate.model.windows import STATISTICS, TREND, column
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.pipeline.arrow import JOB_WINDOWS, WINDOWS

@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from headgate.model.identity import JobKey
+from headgate.model.measures import Measure
 from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, Measure, VertexSample
+from headgate.model.samples import JobSample, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.ports import Candidate

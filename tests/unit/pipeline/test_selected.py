@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from headgate.model.identity import VertexId
+from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics
-from headgate.model.samples import JobMeasure, JobSample, Measure, Signal
+from headgate.model.samples import JobSample, Signal
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.pipeline.evaluation import Question
 from headgate.pipeline.in_process import InProcessEvaluator, evaluated_over

@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 
 from headgate.model.identity import VertexId
+from headgate.model.measures import Measure
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
-from headgate.model.samples import JobSample, Measure, Signal, VertexSample
+from headgate.model.samples import JobSample, Signal, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions, ScalingSignal
 from headgate.options.signals import SignalOptions, SignalUse
 from headgate.pipeline.in_process import InProcessEvaluator

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from headgate.model.identity import VertexId
+from headgate.model.measures import Measure
 from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
-from headgate.model.samples import Measure, Signal, VertexSample
+from headgate.model.samples import Signal, VertexSample
 from headgate.plugins.soundness import sound_metrics, sound_overrides, sound_sample, sound_signals
 from headgate.testing.builders import at, chain, context, evaluated, sample
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headgate.model.samples import JobMeasure
+from headgate.model.measures import JobMeasure
 from headgate.model.tables import JOBS
 from headgate.samplelog import parquet
 from headgate.samplelog.rows import job_table

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from headgate.model.decision import Decision, Outcome, Proposal, Step
 from headgate.model.identity import VertexId
+from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobMeasure, JobSample, Measure, VertexSample
+from headgate.model.samples import JobSample, VertexSample
 from headgate.samplelog.rows import (
     decision_table,
     job_table,

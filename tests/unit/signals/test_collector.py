@@ -12,7 +12,8 @@ import pytest
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobSample, Measure, Signal, VertexSample
+from headgate.model.measures import Measure
+from headgate.model.samples import JobSample, Signal, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.signals import SignalOptions, SignalUse
 from headgate.plugins.ready import Plugin

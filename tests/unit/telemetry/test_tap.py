@@ -12,7 +12,7 @@ from headgate.control import reports
 from headgate.errors import UnreachableError
 from headgate.events.merging import MergingEventHandler
 from headgate.model.decision import Decision
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.telemetry.board import Board
 from headgate.telemetry.tap import Tap
 from headgate.testing.builders import ORDERS, at, chain, context, sample

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from headgate.model.measures import JobStatus
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
-from headgate.model.samples import JobStatus
 from headgate.ports import JobContext, Unrecoverable
 
 _IDLE = 0.01

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import Aggregate, EngineSettings, JobSample, Measure, Signal, VertexSample
+from headgate.model.measures import Measure
+from headgate.model.samples import Aggregate, EngineSettings, JobSample, Signal, VertexSample
 from headgate.model.topology import Topology
 from headgate.ports import JobContext
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from headgate.model.measures import Measure
 from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
-from headgate.model.samples import Measure, VertexSample
+from headgate.model.samples import VertexSample
 from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import CollectedMetrics

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from headgate.errors import HeadgateError
 from headgate.model.identity import JobKey
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext, JobList
 

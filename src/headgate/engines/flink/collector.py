@@ -25,7 +25,8 @@ from headgate.engines.flink.tick import Tick
 from headgate.engines.flink.workers import TaskManagerSize, WorkerMetrics, read_size
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
-from headgate.model.samples import Aggregate, EngineSettings, JobMeasure, JobSample, Signal
+from headgate.model.measures import JobMeasure
+from headgate.model.samples import Aggregate, EngineSettings, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.options.deviations import Deviation
 from headgate.ports import JobContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from headgate.engines.flink.names import (
     split_names,
 )
 from headgate.engines.flink.overview import read_values
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.options.autoscaler import BusyTimeAggregator
 
 Subtasks = Mapping[int, Counters]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headgate.engines.flink.numbers import number
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 
 _STATES = {status.value: status for status in JobStatus if status is not JobStatus.OTHER} | {
     "CREATED": JobStatus.STARTING,

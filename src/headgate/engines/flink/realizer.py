@@ -11,7 +11,7 @@ from headgate.engines.flink.details import JobDetails, read_details
 from headgate.errors import ConflictError, RefusedError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.model.state import Intent
 from headgate.options.deviations import Deviation
 from headgate.ports import JobContext

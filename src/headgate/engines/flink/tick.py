@@ -20,7 +20,8 @@ from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.source import SourceReading, observed_since, read_source
 from headgate.errors import NotFoundError
 from headgate.model.identity import VertexId
-from headgate.model.samples import Measure, VertexSample
+from headgate.model.measures import Measure
+from headgate.model.samples import VertexSample
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 
 T = TypeVar("T")

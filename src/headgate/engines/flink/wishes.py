@@ -14,7 +14,7 @@ from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.settings import read_config
 from headgate.errors import PermanentError, TransientError
 from headgate.model.identity import JobKey
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 
 SettingsOf = Callable[[JobKey, Mapping[str, str]], JobSettings]
 """From a job, by the name that its owner gave it, and its own configuration to what holds for it."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.numbers import number
-from headgate.model.samples import Aggregate, JobMeasure
+from headgate.model.measures import JobMeasure
+from headgate.model.samples import Aggregate
 
 HEAP_MAX, HEAP_USED = "Status.JVM.Memory.Heap.Max", "Status.JVM.Memory.Heap.Used"
 MANAGED_USED, METASPACE_USED = "Status.Flink.Memory.Managed.Used", "Status.JVM.Memory.Metaspace.Used"

@@ -10,7 +10,7 @@ from headgate.engines.simulated.restart import Cause, Restart
 from headgate.engines.simulated.settings import Conditions
 from headgate.engines.simulated.snapshot import Gauge, Snapshot
 from headgate.engines.simulated.task import Task, connect, task_of
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 
 _EPSILON_S = 1e-9
 

@@ -9,7 +9,8 @@ from datetime import timedelta
 from headgate.algorithm.observed import observed_rate
 from headgate.engines.simulated.cluster import START
 from headgate.engines.simulated.snapshot import Snapshot
-from headgate.model.samples import Measure, VertexSample
+from headgate.model.measures import Measure
+from headgate.model.samples import VertexSample
 from headgate.options.autoscaler import BusyTimeAggregator
 
 

@@ -10,7 +10,8 @@ from typing import Annotated
 from annotated_types import Ge, Gt, Interval
 
 from headgate.engines.simulated.graph import SimulatedJob
-from headgate.model.samples import EngineSettings, JobMeasure
+from headgate.model.measures import JobMeasure
+from headgate.model.samples import EngineSettings
 from headgate.options.declaration import Options, option
 from headgate.options.units import MemorySize, PositiveDuration
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
+from headgate.model.measures import JobStatus
 from headgate.model.metrics import EvaluatedMetrics
-from headgate.model.samples import JobStatus
 from headgate.ports import JobContext, Unrecoverable, UnrecoverableErrorChecker
 from headgate.testing.builders import context
 from headgate.testing.conformance import material

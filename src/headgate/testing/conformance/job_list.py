@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pytest
 
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobListFetcher
 from headgate.testing.conformance.travelling import sent

@@ -8,9 +8,10 @@ from datetime import timedelta
 
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
-from headgate.model.samples import EngineSettings, JobMeasure, JobSample, Measure, VertexSample
+from headgate.model.samples import EngineSettings, JobSample, VertexSample
 from headgate.model.topology import Topology
 from headgate.ports import Change, CollectedMetrics
 from headgate.testing.builders import ORDERS, START, at, chain, evaluated, sample

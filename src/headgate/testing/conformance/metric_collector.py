@@ -16,7 +16,7 @@ import pytest
 
 from headgate.errors import NotFoundError, TransientError
 from headgate.model.identity import JobKey
-from headgate.model.samples import MeasureKind
+from headgate.model.measures import MeasureKind
 from headgate.ports import JobContext, MetricCollector
 from headgate.testing.conformance.travelling import answered
 

@@ -12,7 +12,8 @@ import pytest
 from headgate.engines.flink.client import FlinkClient
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobSample, Measure
+from headgate.model.measures import Measure
+from headgate.model.samples import JobSample
 from headgate.options.autoscaler import BusyTimeAggregator
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob

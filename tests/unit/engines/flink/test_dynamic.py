@@ -12,7 +12,7 @@ from headgate.engines.flink.dynamic import DynamicConfigRealizer
 from headgate.errors import RefusedError, UnreachableError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import ClusterOptions
 from headgate.ports import JobContext

@@ -20,7 +20,7 @@ from headgate.engines.flink.gauges import (
 from headgate.engines.flink.names import FlinkMetric, choose_names
 from headgate.errors import UnreachableError
 from headgate.model.identity import VertexId
-from headgate.model.samples import Measure
+from headgate.model.measures import Measure
 from headgate.options.autoscaler import BusyTimeAggregator
 from headgate.options.deviations import Parity
 from headgate.testing.fake_flink import FakeFlink

@@ -10,7 +10,7 @@ from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.jobs import FlinkJobListFetcher, name_jobs
 from headgate.engines.flink.overview import ListedJob
 from headgate.model.identity import JobKey
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import ClusterOptions, ServiceOptions
 from headgate.testing.fake_flink import FakeFlink

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headgate.engines.flink.overview import effective_status, read_jobs, read_slots, read_values
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 
 Recorded = Callable[[str], Any]
 

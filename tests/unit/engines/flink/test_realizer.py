@@ -11,7 +11,7 @@ from headgate.engines.flink.realizer import ResourceRequirementsRealizer, merge_
 from headgate.errors import ConflictError, NotFoundError, RefusedError, UnreachableError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.model.state import Intent
 from headgate.options.deviations import Parity
 from headgate.ports import JobContext

@@ -15,7 +15,8 @@ from headgate.algorithm.reduce import reduce_windows
 from headgate.engines.flink.counters import Counters
 from headgate.engines.flink.load import have_restarted
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobSample, Measure
+from headgate.model.measures import Measure
+from headgate.model.samples import JobSample
 from headgate.options.autoscaler import BusyTimeAggregator
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob, FakeVertex

@@ -15,7 +15,7 @@ from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.wishes import Wishes, read_parameters
 from headgate.errors import HeadgateError, NotFoundError, RefusedError, UnreachableError
 from headgate.model.identity import JobKey
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import ClusterOptions, ServiceOptions
 from headgate.testing.fake_flink import FakeFlink

@@ -19,7 +19,8 @@ from headgate.engines.flink.workers import (
     read_largest,
     read_size,
 )
-from headgate.model.samples import Aggregate, JobMeasure
+from headgate.model.measures import JobMeasure
+from headgate.model.samples import Aggregate
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
 from headgate.testing.faults import Fault, FaultKind

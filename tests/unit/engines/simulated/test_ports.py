@@ -17,7 +17,8 @@ from headgate.engines.simulated.settings import ClusterSettings, Conditions, Tas
 from headgate.errors import NotFoundError, RefusedError, UnreachableError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobMeasure, JobSample, Measure
+from headgate.model.measures import JobMeasure, Measure
+from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 from headgate.ports import JobContext
 from headgate.simulate import job, steps, vertex

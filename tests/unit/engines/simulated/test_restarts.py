@@ -12,7 +12,7 @@ from headgate.engines.simulated.failures import Failure, FailureKind, RandomFail
 from headgate.engines.simulated.job import RunningJob
 from headgate.engines.simulated.restart import Cause
 from headgate.engines.simulated.settings import ClusterSettings, Conditions, RestartSettings
-from headgate.model.samples import JobStatus
+from headgate.model.measures import JobStatus
 from headgate.simulate import constant, job, vertex
 
 RATE = 100.0

@@ -19,8 +19,8 @@ from headgate.engines.flink.redeploy.past import failure, has_run, was_late
 from headgate.engines.flink.redeploy.sight import UP, Sight, goes_on, look
 from headgate.engines.flink.redeploy.starting import bound, check_program, start_job
 from headgate.errors import HeadgateError, NotFoundError, RefusedError, TransientError, UnreachableError
+from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Launch, Redeploy, Start, way_back_of
-from headgate.model.samples import JobStatus
 from headgate.model.state import Intent
 
 ATTEMPTS = 3

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.overview import ListedJob, read_jobs
+from headgate.model.measures import JobStatus
 from headgate.model.redeploy import number_of_way_back
-from headgate.model.samples import JobStatus
 from headgate.model.state import Intent
 
 UP = frozenset({JobStatus.RUNNING, JobStatus.FINISHED})

@@ -9,8 +9,8 @@ from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.overview import ListedJob
 from headgate.engines.flink.redeploy.answers import Stop, read_latest_savepoint, read_stop
 from headgate.errors import NotFoundError, RefusedError
+from headgate.model.measures import JobStatus
 from headgate.model.redeploy import trigger_of
-from headgate.model.samples import JobStatus
 from headgate.model.state import Intent
 
 _SKEW = timedelta(minutes=1)

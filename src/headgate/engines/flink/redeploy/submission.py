@@ -10,8 +10,8 @@ from headgate.engines.flink.redeploy.answers import read_failure
 from headgate.engines.flink.redeploy.jars import concealed, jar_id, run
 from headgate.errors import HeadgateError, RefusedError
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Launch, Start
-from headgate.model.samples import JobStatus
 from headgate.options.service import ClusterOptions
 
 _POLL_S = 0.3

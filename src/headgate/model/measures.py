@@ -1,0 +1,85 @@
+"""
+The names of what is measured of vertices and jobs, and the states of jobs.
+
+The names of the measures are the reference autoscaler's; the table schemas in `model.tables` are derived from them.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, StrEnum
+
+
+class MeasureKind(Enum):
+    """How a measure moves in time, hence what a window keeps of it."""
+
+    COUNTER = "counter"
+    """Only grows, until a task restarts; a window keeps its ends."""
+    GAUGE = "gauge"
+    """Moves freely; a window keeps its ends, sum, count and maximum."""
+
+
+class Measure(Enum):
+    """One measured quantity of a vertex: its column's name and its kind."""
+
+    LAG = ("lag_records", MeasureKind.GAUGE)
+    """Records waiting in front of a source."""
+    NUM_RECORDS_IN = ("records_in", MeasureKind.COUNTER)
+    """Records read by all subtasks; a source's own reads, see the collector."""
+    NUM_RECORDS_OUT = ("records_out", MeasureKind.COUNTER)
+    """Records written by all subtasks to all outputs."""
+    ACCUMULATED_BUSY_TIME = ("busy_ms", MeasureKind.COUNTER)
+    """Busy milliseconds summed over subtasks."""
+    ACCUMULATED_IDLE_TIME = ("idle_ms", MeasureKind.COUNTER)
+    """Idle milliseconds summed over subtasks."""
+    ACCUMULATED_BACKPRESSURED_TIME = ("backpressured_ms", MeasureKind.COUNTER)
+    """Back-pressured milliseconds summed over subtasks."""
+    LOAD = ("load", MeasureKind.GAUGE)
+    """Busy share, 0 to 1, of the hottest or coldest subtask since the sample before (aggregator MAX or MIN)."""
+    OBSERVED_TPR = ("observed_tpr", MeasureKind.GAUGE)
+    """Records/s a source really did while it was behind, corrected for back-pressure; infinite when idle."""
+    NUM_RECORDS_IN_PER_SECOND = ("records_in_per_s", MeasureKind.GAUGE)
+    """The engine's own rate gauge: a fallback, it lags by up to a minute."""
+
+    def __init__(self, column: str, kind: MeasureKind) -> None:
+        """Keep the parts of the declaration under names."""
+        self.column = column
+        self.kind = kind
+
+    @property
+    def bit(self) -> int:
+        """The measure's bit in a row's `infinite` mask."""
+        return 1 << list(Measure).index(self)
+
+
+class JobMeasure(StrEnum):
+    """One measured quantity of a whole job: its column's name."""
+
+    GC_PRESSURE = "gc_pressure"
+    """Share of time, 0 to 1, that the TaskManager with most of it spends in garbage collection."""
+    HEAP_MEMORY_USED = "heap_used_bytes"
+    """Largest heap in use of any TaskManager."""
+    HEAP_MAX_USAGE_RATIO = "heap_usage"
+    """Largest heap in use over largest heap, 0 to 1."""
+    MANAGED_MEMORY_USED = "managed_used_bytes"
+    """Largest managed memory in use of any TaskManager."""
+    METASPACE_MEMORY_USED = "metaspace_used_bytes"
+    """Largest metaspace in use of any TaskManager."""
+
+
+class JobStatus(StrEnum):
+    """The states that matter to an autoscaler; every other one an engine has is `OTHER`."""
+
+    RUNNING = "RUNNING"
+    """All tasks run (or have finished)."""
+    STARTING = "STARTING"
+    """The engine calls it running, some tasks are not there yet."""
+    RESTARTING = "RESTARTING"
+    FAILED = "FAILED"
+    FINISHED = "FINISHED"
+    CANCELED = "CANCELED"
+    OTHER = "OTHER"
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the job will never run again under this job id."""
+        return self in {JobStatus.FAILED, JobStatus.FINISHED, JobStatus.CANCELED}
