@@ -7,11 +7,11 @@ BIN    := $(VENV)/bin
 SEED   ?= random
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types contracts unit property golden spark flink e2e bench \
+.PHONY: help setup demo demo-reactive test check lint types contracts unit property golden spark flink e2e bench \
         services reference lock fix clean
 
 help: ## Show this list.
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.installed ## Make the virtual environment with pinned packages.
 
@@ -24,8 +24,11 @@ $(VENV)/.installed: requirements/dev.lock pyproject.toml
 demo: setup ## Run Headgate against a real Flink cluster for four minutes (SEED=1 repeats a draw).
 	$(BIN)/headgate demo --seed $(SEED)
 
+demo-reactive: setup ## Workers come, die and go, and a reactive job follows (five minutes).
+	$(BIN)/headgate demo --reactive --seed $(SEED)
+
 test: check ## Everything: `check`, then Spark, Flink and end-to-end tests.
-	$(BIN)/pytest --reruns 1 tests/conformance tests/spark tests/flink tests/e2e
+	$(BIN)/pytest --reruns 1 --durations 25 tests/conformance tests/spark tests/flink tests/e2e
 
 check: lint types contracts unit property golden ## What to run before a commit: under two minutes.
 
@@ -61,7 +64,7 @@ flink: setup ## Tests against real Flink clusters.
 e2e: setup ## Whole processes together.
 	$(BIN)/pytest tests/e2e
 
-bench: setup ## Measure cycles of 1 to 50,000 jobs and the steps to a right parallelism; prints tables (15 minutes).
+bench: setup ## Measure cycles of 1 to 50,000 jobs and the steps to a right parallelism; prints tables (20 minutes).
 	$(BIN)/python -m benchmarks.cycle
 	$(BIN)/python -m benchmarks.failing
 	$(BIN)/python -m benchmarks.failing_page

@@ -29,9 +29,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
 
 from headgate.errors import PermanentError
+from headgate.model.instants import epoch_us
 from headgate.model.state import JobState
 from headgate.stores import tables
-from headgate.stores.clock import epoch_us
 from headgate.stores.codec import encode_record, encode_state
 from headgate.stores.connecting import url_of
 from headgate.stores.schema import STEPS, VERSION_TABLE

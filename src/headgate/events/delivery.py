@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime, timedelta
 
 from pydantic_core import to_json
 
 from headgate.errors import TransientError
 from headgate.model.events import Event
 from headgate.model.identity import JobKey
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from headgate.model.instants import epoch_us
 
 
 class PendingError(TransientError):
@@ -26,16 +24,6 @@ def identity_of(event: Event) -> str:
     """
     words = f"{event.subject}\n{event.reason}\n{event.key}\n{epoch_us(event.at)}"
     return hashlib.sha256(words.encode()).hexdigest()[:32]
-
-
-def epoch_us(at: datetime) -> int:
-    """Give an instant as whole microseconds since 1970 UTC, exactly."""
-    return (at - _EPOCH) // timedelta(microseconds=1)
-
-
-def instant(at_us: int) -> datetime:
-    """Give the instant of `epoch_us`."""
-    return _EPOCH + timedelta(microseconds=at_us)
 
 
 def json_of(event: Event) -> bytes:

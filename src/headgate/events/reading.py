@@ -11,8 +11,8 @@ from pydantic_core import from_json
 from sqlalchemy import Row, select
 
 from headgate.events.database import EventDatabase
-from headgate.events.delivery import epoch_us, instant
 from headgate.events.tables import events
+from headgate.model.instants import epoch_us, instant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, select
 
 from headgate.events.database import EventDatabase
-from headgate.events.delivery import epoch_us
 from headgate.events.tables import events
+from headgate.model.instants import epoch_us
 
 BATCH = 1_000
 """Rows of one transaction."""

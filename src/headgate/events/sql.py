@@ -14,10 +14,11 @@ from sqlalchemy import Connection, exc, insert, select, update
 
 from headgate.errors import ConflictError
 from headgate.events.database import EventDatabase
-from headgate.events.delivery import epoch_us, fields_json
+from headgate.events.delivery import fields_json
 from headgate.events.merging import REPETITIONS
 from headgate.events.tables import LONGEST_SUBJECT, events
 from headgate.model.events import Event
+from headgate.model.instants import epoch_us
 
 _ATTEMPTS = 5
 

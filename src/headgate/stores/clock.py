@@ -6,23 +6,13 @@ It is read when the statement runs, so a process that was frozen on the way to i
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, literal
 from sqlalchemy.ext.compiler import compiles
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def epoch_us(at: datetime) -> int:
-    """Give an instant as whole microseconds since 1970 UTC, exactly."""
-    return (at - _EPOCH) // timedelta(microseconds=1)
-
-
-def instant(microseconds: int) -> datetime:
-    """Give what `epoch_us` wrote back as an instant."""
-    return _EPOCH + timedelta(microseconds=microseconds)
+from headgate.model.instants import epoch_us
 
 
 def time_us(now: datetime | None) -> ColumnElement[int]:

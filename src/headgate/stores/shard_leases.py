@@ -11,8 +11,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, case, exc, insert, select, update
 
+from headgate.model.instants import instant
 from headgate.ports import Lease
-from headgate.stores.clock import instant, time_us
+from headgate.stores.clock import time_us
 from headgate.stores.tables import shard_lease
 
 _TABLE = shard_lease.c

@@ -16,10 +16,10 @@ from sqlalchemy import Connection, delete, exc, insert, select, true, update
 
 from headgate.errors import ConflictError, PermanentError
 from headgate.model.identity import JobKey
+from headgate.model.instants import epoch_us
 from headgate.model.state import JobState, ScalingRecord, VersionedState
 from headgate.ports import Lease
 from headgate.stores import schema, shard_leases
-from headgate.stores.clock import epoch_us
 from headgate.stores.codec import SCHEMA_VERSION, decode_record, decode_state, encode_record, encode_state
 from headgate.stores.connecting import connect, name_of
 from headgate.stores.faults import translated
