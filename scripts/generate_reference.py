@@ -28,6 +28,7 @@ from headgate.options.expectation import expected
 from headgate.options.launch import LaunchOptions
 from headgate.options.lease import LeaseOptions
 from headgate.options.plugins import PluginOptions
+from headgate.options.rollback import RollbackOptions
 from headgate.options.service import ClusterOptions, JobOptions, LogOptions, MetricsOptions, ServiceOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions
 from headgate.options.yarn import YarnOptions
@@ -88,6 +89,7 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("Some jobs", "jobs[].", JobOptions),
     ("A job's launch spec", "jobs[].launch.", LaunchOptions),
     ("A job's autoscaling", PREFIX, AutoscalerOptions),
+    ("Taking a rescale back", f"{PREFIX}rollback.", RollbackOptions),
 )
 
 
@@ -164,7 +166,7 @@ def _rows(prefix: str, options: type[Options]) -> Iterator[str]:
     meanings = TypeAdapter(options).json_schema()["properties"]
     for declaration in declarations(options):
         cells = [
-            _code(declaration.apart or prefix + declaration.key),
+            _code(declaration.apart[0] if declaration.apart else prefix + declaration.key),
             _expected(prefix, declaration),
             _default(declaration),
             _meaning(declaration, meanings[declaration.name].get("description")),

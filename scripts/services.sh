@@ -52,9 +52,14 @@ install_kafka() {
     mv "$unfinished" "$jars"
 }
 
+# Kubernetes has none either: its programs are built from source, once, which needs Go and 12 minutes of one core.
+install_kubernetes() {
+    bash "$(dirname "$0")/kubernetes.sh"
+}
+
 main() {
     if [[ $# -eq 0 ]]; then
-        set -- postgresql mariadb prometheus kafka
+        set -- postgresql mariadb prometheus kafka kubernetes
     fi
     apt-get update --quiet
     local service

@@ -1,0 +1,122 @@
+"""
+A Kubernetes for tests: a private one, or the one of the kubeconfig that `HEADGATE_TEST_KUBECONFIG` names.
+
+A private one is made from programs in the cache; `make services` builds them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+import yaml
+from tests.services.control_plane import ControlPlane
+
+from headgate.engines.flink.local.cache import cache_root
+from headgate.engines.flink.local.processes import Children
+
+KUBECONFIG_VARIABLE = "HEADGATE_TEST_KUBECONFIG"
+
+Rule = Mapping[str, Sequence[str]]
+
+_PATIENCE = timedelta(seconds=1)
+"""Nothing of it is kept, so none of its programs needs to end well."""
+_NODE = {"cpu": "32", "memory": "256Gi", "pods": "110"}
+_ROLES = "rbac.authorization.k8s.io"
+
+client: Any = import_module("kubernetes.client")
+"""Without its types, which know no plain mappings."""
+config: Any = import_module("kubernetes.config")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kubernetes:
+    """A running one, by the kubeconfig of somebody who may do everything."""
+
+    kubeconfig: Path
+
+    @contextmanager
+    def api(self) -> Iterator[Any]:
+        """Give the official client, the blocking one, for some calls."""
+        with config.new_client_from_config(str(self.kubeconfig)) as api:
+            yield api
+
+    def create_node(self) -> None:
+        """Make a node, which KWOK takes care of."""
+        with self.api() as api:
+            status = {"allocatable": _NODE, "capacity": _NODE}
+            client.CoreV1Api(api).create_node({"metadata": {"name": "node"}, "status": status})
+
+    def create_namespace(self) -> str:
+        """Make one that nobody else has."""
+        name = f"headgate-{secrets.token_hex(4)}"
+        with self.api() as api:
+            client.CoreV1Api(api).create_namespace({"metadata": {"name": name}})
+        return name
+
+    def create_workers(self, kind: str, namespace: str, *, cpu: str = "1") -> str:
+        """Create a Deployment or StatefulSet without replicas, each of which will want so many cores."""
+        name = f"workers-{secrets.token_hex(4)}"
+        labels = {"app": name}
+        container = {"name": "worker", "image": "registry.k8s.io/pause", "resources": {"requests": {"cpu": cpu}}}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template, "serviceName": name}
+        with self.api() as api:
+            apps, body = client.AppsV1Api(api), {"metadata": {"name": name}, "spec": spec}
+            if kind == "StatefulSet":
+                apps.create_namespaced_stateful_set(namespace, body)
+            else:
+                del spec["serviceName"]
+                apps.create_namespaced_deployment(namespace, body)
+        return name
+
+    def delete_pod(self, namespace: str, name: str) -> None:
+        """Let a pod end, as a lost machine would."""
+        with self.api() as api:
+            client.CoreV1Api(api).delete_namespaced_pod(name, namespace, grace_period_seconds=0)
+
+    def create_account(self, namespace: str, rules: Sequence[Rule], file: Path) -> Path:
+        """Make somebody who may do nothing but what the rules say, and write the kubeconfig."""
+        name = {"name": f"account-{secrets.token_hex(4)}"}
+        subject = {"kind": "ServiceAccount", "namespace": namespace, **name}
+        role = {"apiGroup": _ROLES, "kind": "Role", **name}
+        with self.api() as api:
+            core, rbac = client.CoreV1Api(api), client.RbacAuthorizationV1Api(api)
+            core.create_namespaced_service_account(namespace, {"metadata": name})
+            rbac.create_namespaced_role(namespace, {"metadata": name, "rules": list(rules)})
+            binding = {"metadata": name, "subjects": [subject], "roleRef": role}
+            rbac.create_namespaced_role_binding(namespace, binding)
+            answer = core.create_namespaced_service_account_token(name["name"], namespace, {"spec": {"audiences": []}})
+        known = yaml.safe_load(self.kubeconfig.read_text())
+        users = [{**one, "user": {"token": answer.status.token}} for one in known["users"]]
+        file.write_text(yaml.safe_dump({**known, "users": users}))
+        return file
+
+
+@pytest.fixture(scope="session")
+def kubernetes() -> Iterator[Kubernetes]:
+    """Give a running one."""
+    if named := os.environ.get(KUBECONFIG_VARIABLE):
+        yield Kubernetes(kubeconfig=Path(named))
+        return
+    built = sorted(cache_root().glob("kubernetes-*"))
+    if not built:
+        pytest.skip("the programs of Kubernetes are not in the cache. Hint: run `make services`")
+    children = Children()
+    with TemporaryDirectory(prefix="headgate-kubernetes-") as folder:
+        try:
+            plane = ControlPlane(programs=built[-1], directory=Path(folder), children=children)
+            running = Kubernetes(kubeconfig=plane.start())
+            running.create_node()
+            yield running
+        finally:
+            children.close(patience=_PATIENCE)
