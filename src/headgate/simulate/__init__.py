@@ -22,6 +22,7 @@ from headgate.engines.simulated.failures import Failure, FailureKind, RandomFail
 from headgate.engines.simulated.graph import SimulatedEdge, SimulatedJob, SimulatedVertex
 from headgate.engines.simulated.load import Load, LoadPoint
 from headgate.engines.simulated.settings import ClusterSettings, RestartSettings, TaskManagerSettings
+from headgate.engines.simulated.sickness import Sickness, SicknessKind
 from headgate.simulate.building import constant, job, measured, sine, steps, trace, vertex
 from headgate.simulate.reading import read_scenario
 from headgate.simulate.recording import Frame, JobRun, Run
@@ -42,6 +43,8 @@ __all__ = [
     "Run",
     "Scenario",
     "ServiceCurve",
+    "Sickness",
+    "SicknessKind",
     "SimulatedEdge",
     "SimulatedJob",
     "SimulatedVertex",

@@ -9,15 +9,21 @@ from typing import Any
 from headgate.engines.simulated.curve import CurvePoint, ServiceCurve
 from headgate.engines.simulated.graph import SimulatedEdge, SimulatedJob, SimulatedVertex
 from headgate.engines.simulated.load import Load, LoadPoint
+from headgate.engines.simulated.sickness import Sickness
 
 Rates = Mapping[int, float] | Mapping[float, float]
 """Records/s by the seconds since the beginning."""
 
 
-def job(name: str, *vertices: SimulatedVertex, edges: Iterable[tuple[str, str]] = ()) -> SimulatedJob:
+def job(
+    name: str,
+    *vertices: SimulatedVertex,
+    edges: Iterable[tuple[str, str]] = (),
+    sicknesses: Iterable[Sickness] = (),
+) -> SimulatedJob:
     """Make a job; without edges its vertices are a chain."""
     laid = tuple(SimulatedEdge(source=source, target=target) for source, target in edges)
-    return SimulatedJob(name=name, vertices=vertices, edges=laid)
+    return SimulatedJob(name=name, vertices=vertices, edges=laid, sicknesses=tuple(sicknesses))
 
 
 def vertex(name: str, rate: float | ServiceCurve, **rest: Any) -> SimulatedVertex:

@@ -8,10 +8,15 @@ from datetime import datetime, timedelta
 
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
+from headgate.control.deciding import PluginDecider
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
+from headgate.control.reactive.deciding import ReactiveDecider
+from headgate.control.reactive.steering import Steering
+from headgate.control.rollback.step import RollbackStep
 from headgate.engines.simulated.cluster import SimulatedCluster
 from headgate.engines.simulated.collector import SimulatedMetricCollector
+from headgate.engines.simulated.history import SimulatedFailureHistory
 from headgate.engines.simulated.jobs import SimulatedJobListFetcher
 from headgate.engines.simulated.realizer import SimulatedScalingRealizer
 from headgate.events.merging import MergingEventHandler
@@ -20,6 +25,7 @@ from headgate.model.events import Event
 from headgate.options.service import Mode
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.ports import StateStore
+from headgate.simulate.plugins import inline_host
 from headgate.simulate.scenario import Scenario
 
 
@@ -57,6 +63,7 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
     collector = SimulatedMetricCollector(cluster)
     outbox = Outbox(store=store, events=events)
     evaluator = InProcessEvaluator(collect_interval=scenario.collect_interval, keep=scenario.autoscaler.metrics_window)
+    steering = Steering(events=events)
     return ControlLoop(
         observer=Observer(
             fetcher=SimulatedJobListFetcher(cluster, lambda _: scenario.autoscaler),
@@ -74,6 +81,11 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
             outbox=outbox,
             events=events,
             decisions=kept,
+            steering=steering,
+            rollback=RollbackStep(failures=SimulatedFailureHistory(cluster)),
+            decider=ReactiveDecider(
+                usual=PluginDecider(host=inline_host(), events=events), events=events, ledger=steering.ledger
+            ),
             # Deciding takes no time in a simulation, however long it really takes.
             stopwatch=lambda: 0.0,
         ),

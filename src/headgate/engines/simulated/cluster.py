@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from headgate.engines.simulated.failures import Failure, FailureKind
@@ -10,11 +11,13 @@ from headgate.engines.simulated.graph import SimulatedJob
 from headgate.engines.simulated.job import RunningJob
 from headgate.engines.simulated.restart import Cause
 from headgate.engines.simulated.settings import Conditions
+from headgate.engines.simulated.sickness import Memory, Sickness, SicknessKind
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 """When every simulation begins: midnight of a Thursday."""
 
 _EPSILON_S = 1e-9
+_LOST = "org.apache.flink.runtime.jobmaster.JobMasterException: TaskManager is no longer reachable."
 
 
 class SimulatedCluster:
@@ -24,6 +27,7 @@ class SimulatedCluster:
     Attributes:
         name: of the cluster, in job keys.
         conditions: what its jobs run under.
+        memory: what its TaskManagers have.
         now_s: seconds since `START`.
         jobs: those that are there, by name.
         gone: those that are not, by name; they may come back.
@@ -40,12 +44,14 @@ class SimulatedCluster:
         """Submit the jobs, the first ones first where slots are short."""
         self.name = name
         self.conditions = conditions or Conditions()
+        self.memory = Memory()
         self.now_s = 0.0
         self.jobs: dict[str, RunningJob] = {}
         self.gone: dict[str, RunningJob] = {}
         self._failures = failures
         self._turns = sorted(_turns(failures), key=lambda turn: turn[0], reverse=True)
         self._lost_slots = 0
+        self._good: dict[str, SimulatedJob] = {}
         self._measured_s = 0.0
         for job in jobs:
             self.jobs[job.name] = RunningJob(job, self.conditions, slots=self.slots_for(job.name))
@@ -73,6 +79,16 @@ class SimulatedCluster:
         """Let time pass, up to so many seconds since `START`."""
         while self.now_s < at_s - _EPSILON_S:
             self._step(min(self.conditions.step_s, at_s - self.now_s))
+
+    def deploy(self, job: SimulatedJob) -> None:
+        """Let a user submit a job anew, as it is given here, in the place of the one of the same name."""
+        self.jobs[job.name].deploy(job, self.now_s, slots=self.slots_for(job.name))
+
+    def raise_memory(self, *, network: float = 1.0, heap: float = 1.0) -> None:
+        """Start the TaskManagers anew with so many times the memory that they have; every job restarts."""
+        self.memory = Memory(network=self.memory.network * network, heap=self.memory.heap * heap)
+        for name, job in self.jobs.items():
+            job.equip(self.memory, self.now_s, slots=self.slots_for(name))
 
     def suffers(self, kind: FailureKind, job: str = "") -> Failure | None:
         """Return the failure of a kind that goes on now for a job, or for the cluster."""
@@ -113,11 +129,15 @@ class SimulatedCluster:
                 continue
             match failure.what:
                 case FailureKind.JOB:
+                    job.retries.note(self.now_s, "java.lang.RuntimeException: failed, as the scenario has it")
                     job.restart(self.now_s, Cause.FAILURE, slots=self.slots_for(name))
                 case FailureKind.VERTEX:
                     self._hit_vertices(job, failure)
                 case FailureKind.VANISHING:
                     self.gone[name] = self.jobs.pop(name)
+                case FailureKind.DEPLOYMENT:
+                    self._good.setdefault(name, job.spec)
+                    self.deploy(replace(job.spec, sicknesses=(Sickness(what=SicknessKind.FAILING),)))
 
     def _hit_vertices(self, job: RunningJob, failure: Failure) -> None:
         for vertex in job.tasks:
@@ -125,7 +145,10 @@ class SimulatedCluster:
                 job.fail_vertex(vertex, failure.end_s)
 
     def _return(self, failure: Failure) -> None:
-        """Submit the jobs again that vanished, where they had stopped."""
+        """Submit the jobs again that vanished, where they had stopped, and good ones for bad ones."""
+        if failure.what is FailureKind.DEPLOYMENT:
+            for name in [name for name in self._good if failure.concerns(name) and name in self.jobs]:
+                self.deploy(self._good.pop(name))
         if failure.what is not FailureKind.VANISHING:
             return
         for name in [name for name in self.gone if failure.concerns(name)]:
@@ -140,6 +163,7 @@ class SimulatedCluster:
         left = self.slots_total
         for job in self.jobs.values():
             if not job.is_finished:
+                job.retries.note(self.now_s, _LOST)
                 job.restart(self.now_s, Cause.SLOTS, slots=left)
                 left -= job.slots
 

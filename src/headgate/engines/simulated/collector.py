@@ -45,7 +45,8 @@ class SimulatedMetricCollector:
             settings=self._cluster.conditions.settings.engine,
             slots_total=self._cluster.slots_total,
             slots_free=self._cluster.slots_free,
-            values=self._cluster.conditions.settings.task_manager.measured,
+            checkpointed_at=START + timedelta(seconds=job.checkpoint_s),
+            values={**self._cluster.conditions.settings.task_manager.measured, **job.diagnosis.values},
         )
 
     async def query_topology(self, ctx: JobContext, /) -> Topology:

@@ -36,6 +36,11 @@ class FailureKind(StrEnum):
     """Rescale requests are accepted for the duration, but nobody hears of it."""
     VANISHING = "vanishing"
     """The job is gone for the duration, and comes back under another job id; for ever where there is no duration."""
+    DEPLOYMENT = "bad-deployment"
+    """
+    The job's user submits it anew, as it was at the beginning, and it never comes up, whatever its parallelism. After
+    the duration a good one is submitted; never where there is no duration.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from annotated_types import Ge, Gt, Interval
 
 from headgate.engines.simulated.curve import ServiceCurve
 from headgate.engines.simulated.load import Load
+from headgate.engines.simulated.sickness import Sickness
 from headgate.model.identity import VertexId
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.declaration import Options, option
@@ -127,7 +128,8 @@ class SimulatedJob(Options):
     A job graph; without edges its vertices are a chain in the order given.
 
     Raises:
-        ValueError: a name stands twice, an edge leads nowhere, the edges form a cycle, or an inner vertex has a load.
+        ValueError: a name stands twice, an edge or a sickness leads nowhere, the edges form a cycle, or an inner vertex
+            has a load.
     """
 
     name: str = option("name", "job")
@@ -138,6 +140,9 @@ class SimulatedJob(Options):
 
     edges: tuple[SimulatedEdge, ...] = option("edges", ())
     """Unset: a chain."""
+
+    sicknesses: tuple[Sickness, ...] = option("sicknesses", ())
+    """At which parallelism the job does not work, and why."""
 
     def __post_init__(self) -> None:
         """Refuse a graph that cannot run."""
@@ -150,6 +155,9 @@ class SimulatedJob(Options):
             if vertex.load != Load() and not topology.is_source(VertexId(vertex.name)):
                 message = f"vertices of {self.name}: {vertex.name} has a load but is no source"
                 raise ValueError(message)
+        for unknown in {sickness.vertex for sickness in self.sicknesses} - {"", *names}:
+            message = f"sicknesses of {self.name}: there is no vertex {unknown!r}, only {', '.join(names)}"
+            raise ValueError(message)
 
     @property
     def connections(self) -> tuple[SimulatedEdge, ...]:

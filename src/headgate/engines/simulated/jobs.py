@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
-from headgate.engines.simulated.cluster import SimulatedCluster
+from headgate.engines.simulated.cluster import START, SimulatedCluster
 from headgate.engines.simulated.failures import FailureKind
+from headgate.engines.simulated.job import RunningJob
 from headgate.model.identity import JobKey
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext, JobList
@@ -26,9 +28,15 @@ class SimulatedJobListFetcher:
             return JobList(jobs=(), failures={cluster.name: "no answer, as the scenario has it"})
         keys = {JobKey(cluster.name, name): job for name, job in cluster.jobs.items()}
         return JobList(
-            jobs=tuple(
-                JobContext(key=key, job_id=job.job_id, status=job.status(cluster.now_s), options=self._options_of(key))
-                for key, job in keys.items()
-            ),
+            jobs=tuple(self._context(key, job) for key, job in keys.items()),
             failures={},
+        )
+
+    def _context(self, key: JobKey, job: RunningJob) -> JobContext:
+        return JobContext(
+            key=key,
+            job_id=job.job_id,
+            status=job.status(self._cluster.now_s),
+            options=self._options_of(key),
+            started_at=START + timedelta(seconds=job.submitted_s),
         )

@@ -14,6 +14,10 @@ class Cause(StrEnum):
     FAILURE = "failure"
     SLOTS = "slots"
     """Slots were lost, or came back."""
+    MEMORY = "memory"
+    """The TaskManagers were given other memory."""
+    DEPLOYMENT = "deployment"
+    """The job's user submitted it anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,5 +32,6 @@ class Restart:
 
     @property
     def changes(self) -> Mapping[str, tuple[int, int]]:
-        """The vertices whose parallelism is another one, before and after."""
-        return {name: (old, self.after[name]) for name, old in self.before.items() if self.after[name] != old}
+        """The vertices whose parallelism is another one, before and after; one that is gone or new is none of them."""
+        moved = {name: (old, self.after.get(name, old)) for name, old in self.before.items()}
+        return {name: (old, new) for name, (old, new) in moved.items() if new != old}

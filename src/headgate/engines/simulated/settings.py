@@ -29,10 +29,21 @@ class RestartSettings(Options):
     replays: bool = option("replays", default=False)
     """Whether a restart takes sources and buffers back to the last checkpoint, so that work is done again."""
 
+    retry_delay: timedelta = option("retry-delay", timedelta(seconds=1))
+    """How long the engine waits after a job has failed of a sickness; half as long again after each further time."""
+
+    retry_delay_max: timedelta = option("retry-delay-max", timedelta(minutes=1))
+    """How long it waits at most."""
+
     def downtime_s(self, job: SimulatedJob, parallelism: Mapping[str, int]) -> float:
         """Return how long a restart at a parallelism takes."""
         slowest = max(vertex.state_bytes / (self.restore_rate * parallelism[vertex.name]) for vertex in job.vertices)
         return self.base.total_seconds() + slowest
+
+    def retry_delay_s(self, failures: int) -> float:
+        """Return how long the engine waits after so many failures in a row, at least one."""
+        most_s = self.retry_delay_max.total_seconds()
+        return min(most_s, self.retry_delay.total_seconds() * 1.5 ** min(failures - 1, 99))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

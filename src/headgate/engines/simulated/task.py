@@ -78,6 +78,8 @@ class Task:
     ledger: Ledger = field(default_factory=Ledger)
     down_until_s: float = 0.0
     finished: bool = False
+    speed: float = 1.0
+    """What it manages from its next start on, as a share of what it could."""
     _even: float = 0.0
     _capacity: float = 0.0
     _hottest: float = 1.0
@@ -91,7 +93,7 @@ class Task:
         self.epoch += 1
         self._hottest = spec.hottest_share(parallelism)
         self._coldest = spec.coldest_share(parallelism)
-        self._capacity = spec.capacity_per_s(parallelism)
+        self._capacity = spec.capacity_per_s(parallelism) * self.speed
         # what is limited from outside waits for the answer: the limit makes its subtasks busy, not idle
         self._even = self._capacity * parallelism * self._hottest
         room = spec.buffer_records or spec.buffer.total_seconds() * self._even
@@ -100,6 +102,15 @@ class Task:
             channel.copies = parallelism if channel.edge.ship is ShipStrategy.BROADCAST else 1
         if self.backlog is not None:
             self.backlog.spread(parallelism)
+
+    def follow(self, old: Task) -> None:
+        """Go on where the same vertex of another submission stood: with what waits for it, and what was counted."""
+        self.ledger = old.ledger
+        queued = {channel.edge.source: channel.queued for channel in old.inputs}
+        for channel in self.inputs:
+            channel.queued = queued.get(channel.edge.source, 0.0)
+        if self.backlog is not None and old.backlog is not None and self.spec.partitions == old.spec.partitions:
+            self.backlog = old.backlog
 
     def arrive(self, at_s: float, step_s: float) -> None:
         """Let a source's load of one step arrive."""
