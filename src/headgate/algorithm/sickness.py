@@ -1,0 +1,186 @@
+"""
+What counts as sick after a rescale: one pure rule for each built-in checker, from what came after it to the evidence.
+
+Every rule gives one sentence with the numbers, or None for a job that it does not condemn. Of an exception's text only
+recognised numbers and class names are repeated: the rest may hold secrets of the job's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from headgate.algorithm.wording import amount
+from headgate.model.measures import JobMeasure, JobStatus
+from headgate.model.rollback import Aftermath, JobFailure, Trial
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.units import format_duration
+
+Rule = Callable[[Aftermath, AutoscalerOptions], str | None]
+
+_UNSET = 1.0
+"""The reference's thresholds of memory pressure unless they are set: nothing is ever above them."""
+_ENDED = frozenset({JobStatus.FINISHED, JobStatus.CANCELED})
+"""Somebody wanted it so."""
+_BUFFERS = re.compile(
+    r"Insufficient number of network buffers: required (?P<required>\d+), but only (?P<available>\d+)"
+    r"|Timeout triggered when requesting exclusive buffers"
+)
+"""Flink's `NetworkBufferPool`, from 1.5 to 2.3 at least."""
+_BUFFERS_IN_ALL = re.compile(r"number of network buffers is currently set to (\d+)")
+_HEAP = re.compile(r"OutOfMemoryError: (Java heap space|GC overhead limit exceeded)")
+_LOST = re.compile(
+    r"TaskManager with id \S+ (?:is no longer reachable|timed out)"
+    r"|remote task manager was lost"
+    r"|reason=OOMKilled"
+)
+"""How Flink tells that a TaskManager went without a word; one that was told to go says goodbye."""
+_EXPECTED = "org.apache.flink.util.FlinkExpectedException"
+"""What Flink says of a TaskManager that was told to go: somebody wanted it so."""
+_CLASS = re.compile(r"^(?:Caused by: )?(?P<name>[\w$]+(?:\.[\w$]+)+)(?=:|$)", re.MULTILINE)
+"""The class of an exception or a cause, in front of its message."""
+
+
+def lack_of_network_memory(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+    """
+    Condemn a scale-up after which tasks repeatedly do not get their network buffers.
+
+    What a shuffle needs grows with the product of both sides' parallelism, so that more TaskManagers do not help.
+    """
+    found = [match for failure in _recent(aftermath, options) if (match := _BUFFERS.search(failure.text))]
+    if not _grew(aftermath.trial) or len(found) < options.rollback.memory_failures:
+        return None
+    return f"{len(found)} failures for want of network buffers since a scale-up{_shortage(found[-1])}"
+
+
+def memory_pressure(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+    """
+    Condemn a rescale since which the TaskManagers collect garbage, fill their heaps, run out of them or die.
+
+    TaskManagers that are lost without a word are a sign of too little memory only after a scale-down, and only as
+    often as failures make a restart loop: machines die too.
+    """
+    return (
+        _pressed(aftermath, options)
+        or _out_of_heap(_recent(aftermath, options), options)
+        or _losing_workers(aftermath, options)
+    )
+
+
+def restart_loop(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+    """
+    Condemn a rescale after which the job fails again and again.
+
+    A rescale is no failure, and neither is a TaskManager that was told to go.
+    """
+    failures = [each for each in _recent(aftermath, options) if not each.text.startswith(_EXPECTED)]
+    if len(failures) < options.rollback.restarts:
+        return None
+    window = format_duration(options.rollback.restart_window)
+    return f"{len(failures)} failures within {window} since the rescale, the last by {_innermost(failures[-1])}"
+
+
+def never_running(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+    """Condemn a rescale since which the job is not running for too long, or that it did not survive."""
+    if aftermath.status is JobStatus.FAILED:
+        return f"FAILED {_seconds(aftermath.now - aftermath.trial.began_at)} after the rescale"
+    if aftermath.down_since is None or aftermath.status in _ENDED:
+        return None
+    down = aftermath.now - max(aftermath.down_since, aftermath.trial.began_at)
+    if down <= options.rollback.never_running:
+        return None
+    limit = format_duration(options.rollback.never_running)
+    return f"not running for {_seconds(down)} since the rescale, longer than {limit}: {aftermath.status}"
+
+
+def not_reached(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+    """
+    Condemn a rescale that was given up, long after which the job runs exactly as before it.
+
+    Going back then costs no restart: it only takes away a wish that could come true by itself at any time. A job that
+    got a part of what was wanted, as slots allowed, is left alone: going back would take from it what it has.
+    """
+    trial = aftermath.trial
+    waited = aftermath.now - trial.began_at
+    runs = aftermath.status is JobStatus.RUNNING and aftermath.down_since is None and _as_before(aftermath)
+    if trial.reached_at or not aftermath.given_up or not runs or waited < options.rollback.not_reached:
+        return None
+    return f"the job still runs as before {_seconds(waited)} after it was to be rescaled"
+
+
+def _pressed(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+    reached_at = aftermath.trial.reached_at
+    if reached_at is None or aftermath.now - reached_at < options.rollback.pressure_after:
+        return None
+    own = options.rollback
+    gc = _set_or(options.gc_pressure_threshold, own.gc_pressure)
+    heap = _set_or(options.heap_usage_threshold, own.heap_usage)
+    return _risen(aftermath, JobMeasure.GC_PRESSURE, gc, "time in garbage collection") or _risen(
+        aftermath, JobMeasure.HEAP_MAX_USAGE_RATIO, heap, "heap in use"
+    )
+
+
+def _risen(aftermath: Aftermath, measure: JobMeasure, threshold: float, name: str) -> str | None:
+    """Hold a value since against the one before; what is unknown, before or since, proves nothing."""
+    before, since = aftermath.trial.values.get(measure), aftermath.values.get(measure)
+    # NaN is above and below nothing
+    if before is None or since is None or not before <= threshold < since:
+        return None
+    return f"{name}: {since:.1%} on average since the rescale, above {threshold:.1%}, and {before:.1%} before it"
+
+
+def _out_of_heap(failures: Sequence[JobFailure], options: AutoscalerOptions) -> str | None:
+    found = [match[1] for failure in failures if (match := _HEAP.search(failure.text))]
+    if len(found) < options.rollback.memory_failures:
+        return None
+    return f"{len(found)} failures for want of heap since the rescale, the last: {found[-1]}"
+
+
+def _losing_workers(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+    lost = [failure for failure in _recent(aftermath, options) if _LOST.search(failure.text)]
+    if not _shrank(aftermath.trial) or len(lost) < options.rollback.restarts:
+        return None
+    window = format_duration(options.rollback.restart_window)
+    return f"{len(lost)} failures by lost TaskManagers within {window} since a scale-down"
+
+
+def _recent(aftermath: Aftermath, options: AutoscalerOptions) -> Sequence[JobFailure]:
+    """Give the failures since the rescale, without those that the job has got over."""
+    since = max(aftermath.trial.began_at, aftermath.now - options.rollback.restart_window)
+    return [failure for failure in aftermath.failures if since <= failure.at]
+
+
+def _grew(trial: Trial) -> bool:
+    return any(wanted > trial.before.parallelism.get(vertex, wanted) for vertex, wanted in trial.after.items())
+
+
+def _shrank(trial: Trial) -> bool:
+    return any(wanted < trial.before.parallelism.get(vertex, wanted) for vertex, wanted in trial.after.items())
+
+
+def _as_before(aftermath: Aftermath) -> bool:
+    before, running = aftermath.trial.before.parallelism, aftermath.running
+    return all(running.get(vertex) == before.get(vertex) for vertex in aftermath.trial.after)
+
+
+def _set_or(threshold: float, own: float) -> float:
+    return own if threshold == _UNSET else threshold
+
+
+def _shortage(match: re.Match[str]) -> str:
+    """Tell the numbers, as `algorithm.memory.raising` reads them."""
+    if match["required"] is None:
+        return ""
+    known = _BUFFERS_IN_ALL.search(match.string)
+    of = f" of {known[1]}" if known else ""
+    return f": {match['required']} required, {match['available']}{of} available"
+
+
+def _innermost(failure: JobFailure) -> str:
+    """Name the class of the innermost cause."""
+    return ([match["name"] for match in _CLASS.finditer(failure.text)] or ["an unnamed exception"])[-1]
+
+
+def _seconds(duration: timedelta) -> str:
+    return f"{amount(duration.total_seconds())} s"
