@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from headgate.config.jobs import JobSettings
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.collector import FlinkMetricCollector
+from headgate.engines.flink.exceptions import FlinkFailureHistory
 from headgate.engines.flink.jobs import FlinkJobListFetcher
+from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
@@ -31,6 +33,7 @@ class FlinkStage:
         clients = {client.cluster: client}
         self.collector = FlinkMetricCollector(clients)
         self.realizer = ResourceRequirementsRealizer(clients)
+        self.history = FlinkFailureHistory(clients)
         self.fetcher = FlinkJobListFetcher(clients, lambda *_: JobSettings(options=OPTIONS))
         self.jobs = [
             JobContext(
@@ -51,6 +54,19 @@ class FlinkStage:
     def requests(self) -> int:
         """Count the requirements that were sent."""
         return self.server.asked("/resource-requirements", "PUT")
+
+    @property
+    def now(self) -> datetime:
+        """Give the JobManager's clock."""
+        return instant(self.server.now_ms)
+
+    async def fail_job(self) -> str:
+        """Let all tasks of the first job fail."""
+        self._running.advance_to(self.server.now_ms)
+        self._running.fail(
+            "java.lang.Exception: out of luck\n\tat org.Work.run(Work.java:1)\nCaused by: java.lang.Error"
+        )
+        return "Exception: out of luck\nCaused by: java.lang.Error"
 
     async def pass_time(self) -> timedelta:
         """Let ten seconds pass."""

@@ -9,6 +9,7 @@ from tests.conformance.flink_stage import FlinkStage, flink_stage
 from tests.conformance.simulated_stage import SimulatedStage
 from tests.conformance.yarn_stage import YarnStage, yarn_stage
 
+from headgate.testing.conformance.failure_history import FailureHistorySuite
 from headgate.testing.conformance.job_list import JobListFetcherSuite
 from headgate.testing.conformance.metric_collector import MetricCollectorSuite
 from headgate.testing.conformance.scaling_realizer import ScalingRealizerSuite
@@ -39,6 +40,10 @@ class TestFlinkMetricCollector(OnFlink, MetricCollectorSuite):
 
 class TestResourceRequirementsRealizer(OnFlink, ScalingRealizerSuite):
     """In place, with the adaptive scheduler."""
+
+
+class TestFlinkFailureHistory(OnFlink, FailureHistorySuite):
+    """From the exception history."""
 
 
 class TestFlinkJobListFetcher(JobListFetcherSuite):
@@ -83,6 +88,10 @@ class TestYarnJobListFetcher(OnYarn, JobListFetcherSuite):
 
 
 class TestYarnMetricCollector(OnYarn, MetricCollectorSuite):
+    """Over the proxy."""
+
+
+class TestYarnFailureHistory(OnYarn, FailureHistorySuite):
     """Over the proxy."""
 
 

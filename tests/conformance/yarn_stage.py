@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 
 from tests.conformance.flink_stage import OPTIONS, FlinkStage, flink_stage
 
 from headgate.config.jobs import JobSettings
 from headgate.engines.yarn.applications import Applications
 from headgate.engines.yarn.collector import YarnMetricCollector
+from headgate.engines.yarn.history import YarnFailureHistory
 from headgate.engines.yarn.jobs import YarnJobListFetcher
 from headgate.engines.yarn.manager import ResourceManagers
 from headgate.engines.yarn.realizer import YarnScalingRealizer
@@ -35,10 +37,17 @@ class YarnStage:
         self.fetcher = YarnJobListFetcher("yarn", managers, applications)
         self.collector = YarnMetricCollector(applications)
         self.realizer = YarnScalingRealizer(applications)
+        self.history = YarnFailureHistory(applications)
         self.wish, self.impossible = flink.wish, flink.impossible
         self.asked, self.requests = flink.asked, flink.requests
         self.pass_time, self.start_twin = flink.pass_time, flink.start_twin
         self.end_job, self.go_silent = flink.end_job, flink.go_silent
+        self.fail_job, self._flink = flink.fail_job, flink
+
+    @property
+    def now(self) -> datetime:
+        """Give the JobManager's clock."""
+        return self._flink.now
 
     async def look(self) -> None:
         """Find the jobs."""

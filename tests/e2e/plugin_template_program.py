@@ -57,7 +57,7 @@ def chosen(options: ServiceOptions) -> Iterator[tuple[Kind, str]]:
     yield Kind.DECISION_PLUGIN, autoscaler.custom_executors[0]
     yield Kind.ALIGNMENT_MODE, str(autoscaler.alignment_mode)
     yield Kind.UNRECOVERABLE_ERROR_CHECKER, autoscaler.rollback.checkers[0]
-    for kind in (Kind.SIGNAL_SOURCE, Kind.STATE_STORE, Kind.EVENT_HANDLER, Kind.JOB_LIST):
+    for kind in (Kind.RESOURCE_PROVIDER, Kind.SIGNAL_SOURCE, Kind.STATE_STORE, Kind.EVENT_HANDLER, Kind.JOB_LIST):
         yield kind, f"our-{kind.name.lower().replace('_', '-')}"
 
 
@@ -102,6 +102,7 @@ ASK: dict[Kind, Callable[[Any, ServiceOptions], object]] = {
     Kind.DECISION_PLUGIN: lambda port, _: port.decide(CONTEXT, *material.rescale()),
     Kind.ALIGNMENT_MODE: _align,
     Kind.UNRECOVERABLE_ERROR_CHECKER: lambda port, _: port.check(CONTEXT, material.healthy()),
+    Kind.RESOURCE_PROVIDER: lambda port, _: asyncio.run(port.request(2)),
     Kind.SIGNAL_SOURCE: lambda port, _: asyncio.run(port.query(CONTEXT, ["price"]))["price"].value,
     Kind.STATE_STORE: _save,
     Kind.EVENT_HANDLER: lambda port, _: port.handle(event()),

@@ -46,6 +46,7 @@ job.autoscaler.scaling.custom-executor.thursdays: {class: change-freeze, days: T
 headgate.plugins:
   files: {class: mill, directory: MILL}
   careful: {class: known-capacity, capacity: 100}
+  our-resource-provider: {class: mill, directory: MILL}
   our-signal-source: {class: number-files, directory: MILL}
   our-state-store: {class: audited-memory, path: MILL/audit.log}
   our-event-handler: {class: json-lines, path: MILL/events.jsonl}
@@ -119,12 +120,14 @@ def test_every_kind_is_replaced_by_configuration_alone(installed: Path, mill: Pa
         "DECISION_PLUGIN": "None",
         "ALIGNMENT_MODE": "8",
         "UNRECOVERABLE_ERROR_CHECKER": "False",
+        "RESOURCE_PROVIDER": "True",
         "SIGNAL_SOURCE": "0.31",
         "STATE_STORE": "1",
         "EVENT_HANDLER": "None",
         "JOB_LIST": "mill/flour",
     }
     assert json.loads((mill / "flour.wishes.json").read_text())["parallelism"] == {"fetch": 1, "grind": 4}
+    assert (mill / "workers.wanted").read_text() == "2"
     assert "RescaleNotReached" in (mill / "events.jsonl").read_text()
     assert "prod/orders is at version 1" in (mill / "audit.log").read_text()
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from headgate.algorithm.bounds import EVERYWHERE, Room
 from headgate.algorithm.policies import Policy
 from headgate.model.decision import Notice, Proposal
 from headgate.model.events import EventReason, EventType
@@ -51,9 +52,9 @@ class Span:
     shares: int
     """Key groups or partitions that the subtasks divide among them."""
     lower: int
-    """Least parallelism that the user allows."""
+    """Least parallelism allowed, by the user and by what is remembered."""
     most: int
-    """Largest parallelism allowed, by the user and by the key groups."""
+    """Largest parallelism allowed, by the user, by the key groups and by what is remembered."""
 
     @property
     def upper(self) -> int:
@@ -97,7 +98,7 @@ def is_applicable(vertex: Vertex, *, keyed: bool) -> bool:
     return bool(vertex.partitions) or keyed
 
 
-def aligned(vertex: Vertex, options: AutoscalerOptions, *, keyed: bool, bound: bool) -> Policy:
+def aligned(vertex: Vertex, options: AutoscalerOptions, *, keyed: bool, bound: bool, room: Room = EVERYWHERE) -> Policy:
     """Move a change to a parallelism at which subtasks have equal shares; `keyed`: whether an input is hashed."""
     mode = mode_of(options)
     kind = "partitions" if vertex.partitions else "key groups"
@@ -105,7 +106,7 @@ def aligned(vertex: Vertex, options: AutoscalerOptions, *, keyed: bool, bound: b
     def policy(proposal: Proposal) -> Proposal:
         if not proposal.changes or not is_applicable(vertex, keyed=keyed):
             return proposal
-        span = span_of(vertex, options)
+        span = span_of(vertex, options, room)
         found = align(proposal.wanted, span, mode, bound=bound)
         told = proposal.noticing(_short(proposal, found.parallelism, span)) if found.fell_short else proposal
         return told.limited_to(found.parallelism, Reason.ALIGNMENT, f"{span.shares} {kind}, {mode}")
@@ -113,11 +114,11 @@ def aligned(vertex: Vertex, options: AutoscalerOptions, *, keyed: bool, bound: b
     return policy
 
 
-def aligned_by(own: OwnAlignment, vertex: Vertex, options: AutoscalerOptions) -> Policy:
+def aligned_by(own: OwnAlignment, vertex: Vertex, options: AutoscalerOptions, *, room: Room = EVERYWHERE) -> Policy:
     """Move a change as a mode of somebody's own says, but no further than a vertex may be aligned."""
 
     def policy(proposal: Proposal) -> Proposal:
-        span = span_of(vertex, options)
+        span = span_of(vertex, options, room)
         found = own(vertex, proposal.wanted, span) if proposal.changes else None
         if found is None:
             return proposal
@@ -127,13 +128,13 @@ def aligned_by(own: OwnAlignment, vertex: Vertex, options: AutoscalerOptions) ->
     return policy
 
 
-def span_of(vertex: Vertex, options: AutoscalerOptions) -> Span:
-    """Give what a vertex may be aligned within; its limits are widened to the running parallelism."""
+def span_of(vertex: Vertex, options: AutoscalerOptions, room: Room = EVERYWHERE) -> Span:
+    """Give what a vertex may be aligned within; the user's limits are widened to the running parallelism."""
     return Span(
         current=vertex.parallelism,
         shares=vertex.partitions or vertex.max_parallelism,
-        lower=min(vertex.parallelism, options.min_parallelism),
-        most=min(vertex.max_parallelism, max(vertex.parallelism, options.max_parallelism)),
+        lower=max(min(vertex.parallelism, options.min_parallelism), room.least),
+        most=min(vertex.max_parallelism, max(vertex.parallelism, options.max_parallelism), room.most),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from headgate.algorithm.alignment import OwnAlignment
+from headgate.algorithm.bounds import bounded
 from headgate.algorithm.history import aged
 from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.permission import permitted
@@ -65,6 +66,7 @@ def _decide(
     evaluated = replace(evaluated, vertices=dict(evaluated.vertices.items()))
     proposals = propose(sample.topology, evaluated, options, now, state, align=align)
     proposals = planned(sample.topology, proposals, options)
+    proposals = bounded(proposals, sample.topology, options, bounds=state.bounds, now=now)
     proposals = signalled(proposals, sample, options, now=now, state=state)
     outcome, reason, message = verdict(proposals, evaluated, options)
     decision = Decision(

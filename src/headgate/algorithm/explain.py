@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.algorithm.wording import amount
+from headgate.algorithm.wording import amount, moment
 from headgate.model.decision import Decision, Proposal, SeenSignal
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
@@ -19,6 +19,10 @@ AWAITED = {
     Reason.RESCALE_IN_FLIGHT: "waiting until the change under way is done",
     Reason.JOB_NOT_RUNNING: "waiting until the job runs",
     Reason.JOB_UNREACHABLE: "waiting until the job answers",
+    Reason.WORKERS_AWAITED: "waiting until the workers are there that were asked for",
+    Reason.SLOTS_UNSETTLED: "waiting until the slots have been there for long enough",
+    Reason.SLOTS_SHORT: "waiting for more slots",
+    Reason.CHECKPOINT_AWAITED: "waiting for the next checkpoint",
 }
 """What ends a state in which nothing is decided."""
 
@@ -35,8 +39,7 @@ def explain(decision: Decision) -> tuple[str, ...]:
 
 
 def _lines(decision: Decision) -> Iterator[str]:
-    at = decision.at.strftime("%Y-%m-%d %H:%M:%S UTC")
-    yield f"{decision.job} at {at}: {decision.outcome} ({decision.reason})"
+    yield f"{decision.job} at {moment(decision.at)}: {decision.outcome} ({decision.reason})"
     yield f"  {decision.message}"
     if decision.reason in AWAITED:
         yield f"  {AWAITED[decision.reason]}"
@@ -44,9 +47,9 @@ def _lines(decision: Decision) -> Iterator[str]:
         yield from _window(decision.evaluated)
     for name, signal in decision.signals.items():
         yield f"  signal {name}: {_signal(signal)}"
-    if decision.evaluated is not None:
-        for proposal in decision.proposals:
-            yield from _vertex(proposal, decision.evaluated.vertices.get(proposal.vertex))
+    known = decision.evaluated.vertices if decision.evaluated else {}
+    for proposal in decision.proposals:
+        yield from _vertex(proposal, known.get(proposal.vertex))
 
 
 def _window(evaluated: EvaluatedMetrics) -> Iterator[str]:

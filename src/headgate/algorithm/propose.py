@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import reduce
 
 from headgate.algorithm.alignment import OwnAlignment, aligned, aligned_by
+from headgate.algorithm.bounds import EVERYWHERE, Room, room_of
 from headgate.algorithm.delay import shrinking_late
 from headgate.algorithm.effectiveness import growing_effectively
 from headgate.algorithm.history import Scaling, scalings_of
@@ -57,6 +58,8 @@ class Situation:
     now: datetime
     align: OwnAlignment | None = None
     """An alignment mode of somebody's own, in place of the built-in ones."""
+    room: Room = EVERYWHERE
+    """What is left of its parallelism while it is remembered what made the job sick."""
 
 
 def propose(
@@ -84,6 +87,7 @@ def propose(
             backlog=evaluated.backlog,
             now=now,
             align=align,
+            room=room_of(state.bounds, vertex.id, vertex.parallelism, now),
         )
         return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), unchanged)
 
@@ -124,10 +128,12 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         at_least(options.min_parallelism),
         at_most(options.max_parallelism),
         within_key_groups(vertex.max_parallelism),
+        # what is remembered to make the job sick
+        seen.room.holding,
         # equal shares, none of them empty
-        aligned_by(seen.align, vertex, options)
+        aligned_by(seen.align, vertex, options, room=seen.room)
         if seen.align
-        else aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
+        else aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules, room=seen.room),
         within_partitions(bound),
         # who must not shrink now, or not move at all
         not_shrinking_while_busy(seen.metrics, options, hold=Deviation.BUSY_KEEPS in rules),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from headgate.algorithm.bounds import bounded
 from headgate.algorithm.decide import decision_id
 from headgate.algorithm.plan import Plan, with_equal_ends
 from headgate.algorithm.policies import (
@@ -62,6 +63,7 @@ def amended(
     topology, options = bounds.sample.topology, bounds.options
     if Deviation.FORWARD_EQUAL in rules_of(options):
         plan = with_equal_ends(topology, plan, options)
+    plan = bounded(plan, topology, options, bounds=bounds.state.bounds, now=decision.at)
     plan = signalled(plan, bounds.sample, options, now=decision.at, state=bounds.state)
     closed = closed_to_all(bounds.sample, options, decision.at)
     if closed:

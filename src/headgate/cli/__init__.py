@@ -8,7 +8,7 @@ import stamina
 import typer
 
 from headgate import __version__
-from headgate.cli import advise, config, demo, events, explain, run, simulate, state, submit
+from headgate.cli import advise, config, demo, events, explain, preflight, run, simulate, state, submit
 
 app = typer.Typer(
     name="headgate",
@@ -27,6 +27,7 @@ app.command("run")(run.run)
 app.command("explain")(explain.explain)
 app.command("submit")(submit.submit)
 app.command("events")(events.events)
+app.command("preflight")(preflight.preflight)
 app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")

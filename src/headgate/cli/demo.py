@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from headgate.cli import console
-from headgate.demo.play import play
+from headgate.demo.play import PHASE_LENGTH, play
+from headgate.demo.reactive.play import REACTIVE_PHASE_LENGTH, play_reactive
 
 _RANDOM = "random"
 
@@ -18,8 +19,11 @@ _RANDOM = "random"
 def demo(
     seed: Annotated[str, typer.Option(help="Number that fixes the workload, or `random`.")] = _RANDOM,
     *,
+    reactive: Annotated[bool, typer.Option("--reactive", help="TaskManagers come, die and go; a job follows.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Headgate only advises: the judge must find it failing.")] = False,
-    phase_seconds: Annotated[float, typer.Option(help="Length of each of the three phases, at least 40.")] = 60,
+    phase_seconds: Annotated[
+        float | None, typer.Option(help="Length of each phase, at least 40; 60, or 55 with --reactive.")
+    ] = None,
     keep_logs: Annotated[Path | None, typer.Option(help="Directory that receives logs and data.")] = None,
 ) -> None:
     """
@@ -27,11 +31,16 @@ def demo(
 
     Takes about four minutes once Java and Flink are fetched. Ends with a table of parallelism wanted and reached;
     the exit status is 0 only if every phase reached its optimum. Leaves nothing behind.
+
+    With --reactive the job uses all TaskManagers that there are, and Headgate starts and ends these: as the load
+    rises, when one is killed, and when it falls again.
     """
     number = secrets.randbelow(1_000_000) if seed == _RANDOM else _number(seed)
     console.out.print(f"seed {number} (repeat this run with --seed {number})")
+    perform, usual = (play_reactive, REACTIVE_PHASE_LENGTH) if reactive else (play, PHASE_LENGTH)
+    phase = usual if phase_seconds is None else timedelta(seconds=phase_seconds)
     with console.failures():
-        raise typer.Exit(play(number, dry_run=dry_run, phase=timedelta(seconds=phase_seconds), keep_logs=keep_logs))
+        raise typer.Exit(perform(number, dry_run=dry_run, phase=phase, keep_logs=keep_logs))
 
 
 def _number(seed: str) -> int:

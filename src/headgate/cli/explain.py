@@ -8,14 +8,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from headgate.algorithm.explain import explain as explanation
 from headgate.cli import console
+from headgate.cli.stores import opened_store
 from headgate.config import load
-from headgate.errors import NotFoundError
+from headgate.control.recollection import recollection
+from headgate.errors import HeadgateError, NotFoundError
+from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
+from headgate.options.service import ServiceOptions
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.rows import decision_json
+from headgate.stores.opening import MEMORY
 
 _REMEMBERED = timedelta(days=1)
 
@@ -26,9 +32,14 @@ def explain(
     *,
     json: Annotated[bool, typer.Option("--json", help="The whole decision as JSON.")] = False,
 ) -> None:
-    """Show step by step, with the numbers, how the last decision for a job came about."""
+    """
+    Show step by step, with the numbers, how the last decision for a job came about.
+
+    Then what is remembered of its last rescales: what is under observation, and what was taken back and why.
+    """
     with console.failures():
-        log = load(config, os.environ, {}).options.log.path
+        options = load(config, os.environ, {}).options
+        log = options.log.path
         reader = LogReader(log)
         decision = reader.latest_decision(_key(reader, job))
         if decision is None:
@@ -39,6 +50,22 @@ def explain(
         return
     for line in explanation(decision):
         typer.echo(line)
+    for line in _remembered(decision, options):
+        typer.echo(f"  {line}")
+
+
+def _remembered(decision: Decision, options: ServiceOptions) -> tuple[str, ...]:
+    """Tell what the state store remembers of the job's last rescales; one that cannot be asked spoils nothing."""
+    if options.state_store == MEMORY:
+        return ()
+    try:
+        with opened_store(options) as store:
+            state = store.load(decision.job).state
+    except HeadgateError as error:
+        console.err.print(escape(f"what is remembered of the job's last rescales is not known: {error}"))
+        return ()
+    names = {proposal.vertex: proposal.name for proposal in decision.proposals}
+    return recollection(state, names, datetime.now(UTC))
 
 
 def _key(reader: LogReader, text: str) -> JobKey:

@@ -12,13 +12,11 @@ import typer
 from rich.markup import escape
 
 from headgate.cli import console
+from headgate.cli.stores import opened_store, resolved
 from headgate.config import load
-from headgate.config.secrets import resolve
 from headgate.errors import ConfigError, NotFoundError
 from headgate.model.identity import JobKey
 from headgate.stores.codec import encode_state
-from headgate.stores.memory import MemoryStateStore
-from headgate.stores.opening import open_store
 from headgate.stores.reference_import import Taken, read_reference, take_over
 from headgate.stores.sql import SqlStateStore
 
@@ -66,7 +64,7 @@ def import_(
     """
     with console.failures(), _store(config) as store:
         lines = [*(jobs.read_text().splitlines() if jobs else ()), *(job or ())]
-        rows = read_reference(_resolved("--from", source).removeprefix("jdbc:"))
+        rows = read_reference(resolved("--from", source).removeprefix("jdbc:"))
         for found in take_over(rows, names_in(lines), store):
             _tell(found)
 
@@ -111,17 +109,5 @@ def _key(text: str) -> JobKey:
 
 @contextmanager
 def _store(config: Path) -> Iterator[SqlStateStore]:
-    store = open_store(_resolved("state-store", load(config, os.environ, {}).options.state_store))
-    if isinstance(store, MemoryStateStore):
-        raise ConfigError(["state-store: `memory` keeps nothing between two processes. Hint: give a database URL"])
-    try:
+    with opened_store(load(config, os.environ, {}).options) as store:
         yield store
-    finally:
-        store.close()
-
-
-def _resolved(key: str, reference: str) -> str:
-    try:
-        return resolve(reference)
-    except ValueError as error:
-        raise ConfigError([f"{key}: {error}"]) from error

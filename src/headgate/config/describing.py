@@ -92,7 +92,7 @@ def written(value: Any) -> str:
 def _known_as(key: str, declaration: Declaration) -> str:
     """Give the key under which people know an option, the entry of `jobs` that it stands in included."""
     entry, bracket, _ = key.rpartition("].")
-    return f"{entry}{bracket}{declaration.apart}" if declaration.apart else key
+    return f"{entry}{bracket}{declaration.apart[0]}" if declaration.apart else key
 
 
 def _values(options: Options, prefix: str, origins: Mapping[str, Origin]) -> Iterator[tuple[str, Declaration, Any]]:

@@ -98,4 +98,4 @@ def _values(declaration: Declaration, before: object, after: object) -> str | No
 
 
 def _name(declaration: Declaration, path: str, place: str) -> str:
-    return declaration.apart if declaration.apart and "]" not in path else place
+    return declaration.apart[0] if declaration.apart and "]" not in path else place

@@ -20,6 +20,8 @@ from headgate.plugins.catalog import Catalog, Tables
 
 SOURCE = "the job's configuration"
 _OURS = (PREFIX, LEGACY_PREFIX, "headgate.")
+_BY_NAME = {"execution-mode", "scheduler-mode"}
+"""Keys without a prefix that concern Headgate as well."""
 _GROUP = "autoscaler"
 _NONE_HOLDS = (
     f"{SOURCE}: none of its options holds; the service's hold instead, "
@@ -75,7 +77,11 @@ def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTH
 
 def ours(own: Mapping[str, str]) -> Mapping[str, str]:
     """Give what concerns Headgate of a job's whole configuration: all that need be remembered of it."""
-    return {key: text for key, text in own.items() if key.startswith(_OURS)}
+    return {key: text for key, text in own.items() if _is_ours(key)}
+
+
+def _is_ours(key: str) -> bool:
+    return key.startswith(_OURS) or key in _BY_NAME
 
 
 def _of_service(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
@@ -103,7 +109,7 @@ def _settable(own: Mapping[str, str], findings: Findings) -> Iterator[tuple[str,
     """Give the settings that a job may make, and warn of the others under Headgate's prefixes."""
     for key, text in own.items():
         origin = Origin(source=SOURCE, key=key)
-        if not key.startswith(_OURS):
+        if not _is_ours(key):
             continue
         if find(spellings(JobOptions), key):
             yield key, Leaf(text=text, origin=origin)

@@ -68,9 +68,8 @@ def _spell(options: type[Options]) -> Iterator[tuple[str, Spelling]]:
     for declaration in declarations(options):
         own = (declaration.key, *declaration.aliases, *declaration.deprecated)
         inner = spellings(declaration.group) if declaration.group else {}
-        if declaration.apart:
-            apart = Spelling(key=declaration.key, declaration=declaration, weakness=-1, is_apart=True)
-            yield declaration.apart, apart
+        for weakness, name in enumerate(declaration.apart, start=-len(declaration.apart)):
+            yield name, Spelling(key=declaration.key, declaration=declaration, weakness=weakness, is_apart=True)
         for weakness, name in enumerate(own):
             is_old = name in declaration.deprecated
             yield (

@@ -27,9 +27,11 @@ _NAMED = {
     "metrics.custom-evaluators": Kind.EVALUATOR_PLUGIN,
     "scaling.custom-executors": Kind.DECISION_PLUGIN,
     "rollback.checkers": Kind.UNRECOVERABLE_ERROR_CHECKER,
+    "reactive.policy": Kind.SCALING_POLICY,
 }
 """The options of a job that name plugins."""
 _JOB_LISTS = "job-lists"
+_PROVIDER = "workers.provider"
 _INSTALLED = Registry()
 
 
@@ -42,10 +44,17 @@ def check_plugins(section: Section, findings: Findings) -> None:
     for listed in _names(section.settings.get(_JOB_LISTS)):
         if unknown := _fault(catalog, Kind.JOB_LIST, listed):
             findings.fault(section.origin_of(_JOB_LISTS), f"found {listed!r}, but {unknown}")
-    entries = section.settings.get("jobs")
-    for entry in entries.items if isinstance(entries, Items) else ():
-        if isinstance(entry, Section):
-            check_names(entry, catalog, findings, prefix="autoscaler.")
+    for cluster in _entries("clusters", section):
+        for provider in _names(cluster.settings.get(_PROVIDER)):
+            if unknown := _fault(catalog, Kind.RESOURCE_PROVIDER, provider):
+                findings.fault(cluster.origin_of(_PROVIDER), f"found {provider!r}, but {unknown}")
+    for entry in _entries("jobs", section):
+        check_names(entry, catalog, findings, prefix="autoscaler.")
+
+
+def _entries(key: str, section: Section) -> Iterator[Section]:
+    listed = section.settings.get(key)
+    yield from (each for each in (listed.items if isinstance(listed, Items) else ()) if isinstance(each, Section))
 
 
 def unmakeable(options: ServiceOptions, origins: Mapping[str, Origin]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from headgate.control.intents import accepted, open_intent, refused
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import without_change
 from headgate.control.redeployment import Redeployment
+from headgate.control.rollback.trials import on_trial
 from headgate.errors import ConflictError, HeadgateError, NotFoundError, PermanentError, RefusedError, TransientError
 from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.reasons import Reason
@@ -54,7 +55,7 @@ class Actuator:
             held = await self._configure(ctx, held, decision)
             return without_change(decision, Reason.CONFIGURATION_DEFERRED, "its configuration waits for its next start")
         state = open_intent(held.state, decision, sample, ctx.options, late=late, redeploy=redeploy)
-        held = await self.outbox.save(ctx.key, held, state)
+        held = await self.outbox.save(ctx.key, held, on_trial(ctx, state, sample, began_at=decision.at + late))
         if redeploy is None:
             held = await self._configure(ctx, held, decision)
         held = await self.request(ctx, held, decision.at)

@@ -22,7 +22,11 @@ from headgate.control.intents import rejection_of, settle
 from headgate.control.observation import Observation, candidate
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import in_flight, unevaluated, without_change
+from headgate.control.reactive.steering import Steering
 from headgate.control.redeployment import may_begin, settle_redeploy, stand_in
+from headgate.control.rollback.judging import forbidden, judge, pause
+from headgate.control.rollback.step import RollbackStep
+from headgate.control.rollback.taking_back import settle_rollback
 from headgate.control.selection import has_own_realizer
 from headgate.control.wishes import is_news
 from headgate.errors import NotFoundError
@@ -57,6 +61,9 @@ class Cycle:
     outbox: Outbox
     events: EventHandler
     decisions: DecisionSink
+    rollback: RollbackStep = field(default_factory=RollbackStep)
+    steering: Steering | None = None
+    """Offers slots to reactive jobs, and steers the workers; None: there are neither."""
     decider: Decider = field(default_factory=PlainDecider)
     """Decides for one job; with plugins, or as here without."""
     stopwatch: Callable[[], float] = time.monotonic
@@ -69,6 +76,8 @@ class Cycle:
     async def run(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
         """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
         began = self.stopwatch()
+        if self.steering:
+            self.steering.begin(observations, now)
         observations = {job: seen for job, seen in observations.items() if self.outbox.looks_after(job)}
         observations = {**await self._between_jobs(observations, now), **observations}
         self.outbox.keep_only(observations.keys())
@@ -79,6 +88,8 @@ class Cycle:
             *(self._care_for(seen, held[key], answers, now, late) for key, seen in sorted(observations.items()))
         )
         await self._keep(decisions, now)
+        if self.steering:
+            await self.steering.steer(observations, decisions, _on_trial(held), now)
         return tuple(decisions)
 
     async def _between_jobs(self, seen: Collection[JobKey], now: datetime) -> Mapping[JobKey, Observation]:
@@ -142,10 +153,11 @@ class Cycle:
         self, seen: Observation, held: VersionedState, answer: Answer, now: datetime, late: timedelta
     ) -> Decision:
         ctx, sample = seen.ctx, seen.sample
+        held, sick = await self._examine(seen, held, answer, now)
         held, obstacle = await self._follow(seen, held, now)
-        if sample is not None and obstacle is None:
-            held, obstacle = await self._settle(seen, sample, held, now)
-        obstacle = await self.decider.examine(ctx, answer, now) or obstacle
+        if obstacle is None:
+            held, obstacle = await self._settle(seen, held, now)
+        obstacle = sick or obstacle
         if sample is None or obstacle is not None:
             return not_ready(ctx.key, obstacle or seen.problem or unevaluated(seen), now)
         decision = await self.decider.decide(ctx, sample, answer, now, _of_this_job(held.state, seen))
@@ -162,6 +174,23 @@ class Cycle:
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
 
+    async def _examine(
+        self, seen: Observation, held: VersionedState, answer: Answer, now: datetime
+    ) -> tuple[VersionedState, NotReady | None]:
+        """Take back what made the job sick, before anything else: that it runs, or was ever seen to, is not needed."""
+        state, ctx = await self.rollback.observe(seen, held.state, now)
+        held = await self.outbox.save(ctx.key, held, state)
+        sick = await self.decider.examine(ctx, answer, now)
+        why_not = forbidden(ctx.options, now, may_act=self._may_act(ctx))
+        judged = judge(replace(seen, ctx=ctx), held.state, sick, now, forbidden=why_not)
+        held = await self.outbox.save(ctx.key, held, judged.state)
+        if sick is not None and judged.raises:
+            judged = await self.rollback.raise_memory(replace(seen, ctx=ctx), held.state, sick)
+            held = await self.outbox.save(ctx.key, held, judged.state)
+        if sick is not None and ctx.aftermath is None:
+            self.events.handle(reports.unrecoverable(ctx.key, sick.message, now, ctx.options.scaling_event_interval))
+        return held, judged.obstacle
+
     async def _follow(
         self, seen: Observation, held: VersionedState, now: datetime
     ) -> tuple[VersionedState, NotReady | None]:
@@ -173,25 +202,32 @@ class Cycle:
         settlement = settle_redeploy(ctx, held.state, now, sample=sample)
         held = await self.outbox.save(ctx.key, held, settlement.state)
         if settlement.request:
-            allowed = self._may_act(ctx) and may_begin(intent, now)
+            allowed = self._may_act(ctx) and (may_begin(intent, now) or bool(intent.takes_back))
             options = replace(ctx.options, scaling_enabled=allowed, realizer=intent.redeploy.realizer)
             held = await self.actuator.request(replace(ctx, options=options), held, now)
         return held, in_flight(held.state.intent, now) if held.state.intent else None
 
     async def _settle(
-        self, seen: Observation, sample: JobSample, held: VersionedState, now: datetime
+        self, seen: Observation, held: VersionedState, now: datetime
     ) -> tuple[VersionedState, NotReady | None]:
         """Carry an open intent one step further, and name what stands in the way of a new decision."""
-        ctx = seen.ctx
+        ctx, intent = seen.ctx, held.state.intent
         may_act = self._may_act(ctx) and excluded_period(ctx.options, now) is None
-        settlement = settle(sample, held.state, ctx.options, now, may_act=may_act, problem=seen.problem)
-        held = await self.outbox.save(ctx.key, held, settlement.state)
-        if seen.problem is not None:
+        if intent is not None and intent.takes_back:
+            fresh = seen.sample if seen.problem is None else None
+            settlement = settle_rollback(ctx, held.state, now, sample=fresh, may_act=may_act)
+        elif seen.sample is None:
+            return held, None
+        else:
+            settlement = settle(seen.sample, held.state, ctx.options, now, may_act=may_act, problem=seen.problem)
+        state, paused = pause(ctx, settlement.state, now)
+        held = await self.outbox.save(ctx.key, held, state)
+        if seen.problem is not None and not settlement.regardless:
             return held, seen.problem
         if settlement.request:
             held = await self.actuator.request(ctx, held, now)
         open_intent = held.state.intent if settlement.in_flight else None
-        return held, in_flight(open_intent, now) if open_intent else None
+        return held, in_flight(open_intent, now) if open_intent else paused
 
     async def _remember(self, ctx: JobContext, held: VersionedState, decision: Decision) -> VersionedState:
         """Keep the wishes that wait, and tell what was noticed on the way."""
@@ -257,6 +293,10 @@ def _of_this_job(state: JobState, seen: Observation) -> JobState:
     if since is None:
         return state
     return replace(state, delayed={v: wishes for v, wishes in state.delayed.items() if wishes.first_at >= since})
+
+
+def _on_trial(held: Mapping[JobKey, Held]) -> Collection[JobKey]:
+    return {job for job, opened in held.items() if isinstance(opened, VersionedState) and opened.state.trial}
 
 
 def _opened(held: Held) -> VersionedState:

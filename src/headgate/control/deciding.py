@@ -18,7 +18,7 @@ from headgate.algorithm.alignment import AlignmentMode, OwnAlignment, Span
 from headgate.algorithm.decide import decide
 from headgate.algorithm.propose import UNKNOWN
 from headgate.algorithm.review import Bounds, amended, forbidden, within_quota
-from headgate.control import reports
+from headgate.control.examining import Examined, examined, others_checkers, own_checkers
 from headgate.errors import PluginError
 from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome
 from headgate.model.metrics import EvaluatedMetrics, NotReady
@@ -32,13 +32,11 @@ from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
 from headgate.plugins.ready import Plugin
 from headgate.plugins.reports import failure_noticed, plugin_failed
-from headgate.ports import AlignmentQuestion, Change, EventHandler, JobContext, Unrecoverable
+from headgate.ports import AlignmentQuestion, Change, EventHandler, JobContext
 
 Answer = EvaluatedMetrics | NotReady
 T = TypeVar("T")
 
-_Examined = tuple[str | PluginError | None, ...]
-"""What each checker says: its evidence against the job, or how it failed."""
 _BUILT_IN = {str(mode) for mode in AlignmentMode}
 
 
@@ -83,15 +81,20 @@ class PluginDecider:
 
     async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
         """
-        Ask the job's checkers whether it is beyond recovery; while one says so, nothing is scaled.
+        Ask the job's checkers whether it is beyond recovery; one that fails says nothing.
 
-        That is told and no more: taking the job back to an earlier parallelism is not done here. A checker that fails
-        says nothing.
+        Headgate's own cost nothing for a job without a rescale under observation.
         """
-        if not ctx.options.enabled or not ctx.options.rollback.checkers:
+        names = ctx.options.rollback.checkers
+        if not ctx.options.enabled or not names:
             return None
-        examined: _Examined | None = await self._in_time(ctx, partial(self._examined, ctx, answer))
-        return None if examined is None else self._told(ctx, examined, now)
+        evaluated = answer if isinstance(answer, EvaluatedMetrics) else None
+        verdicts: Examined = ()
+        if ctx.aftermath is not None:
+            verdicts = examined(self.host, own_checkers(self.host, names), ctx, evaluated)
+        if others := others_checkers(self.host, names):
+            verdicts += await self._in_time(ctx, partial(examined, self.host, others, ctx, evaluated)) or ()
+        return self._condemned(ctx, verdicts, now)
 
     async def decide(
         self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
@@ -118,22 +121,12 @@ class PluginDecider:
             named.append((Kind.ALIGNMENT_MODE, str(options.alignment_mode)))
         return _noticing(decision, [failure_noticed(self.host.overdue(named))])
 
-    def _examined(self, ctx: JobContext, answer: Answer) -> _Examined:
-        evaluated = answer if isinstance(answer, EvaluatedMetrics) else None
-        checkers, failed = self.host.chain(Kind.UNRECOVERABLE_ERROR_CHECKER, ctx.options.rollback.checkers)
-        verdicts = [_checked(checker, ctx, evaluated) for checker in checkers]
-        return *failed, *verdicts
-
-    def _told(self, ctx: JobContext, verdicts: _Examined, now: datetime) -> NotReady | None:
-        """Tell of the checkers that failed, and of the first that condemns the job."""
-        interval = ctx.options.scaling_event_interval
+    def _condemned(self, ctx: JobContext, verdicts: Examined, now: datetime) -> NotReady | None:
+        """Tell of the checkers that failed, and give what the first one says that condemns the job."""
         for error in (verdict for verdict in verdicts if isinstance(verdict, PluginError)):
-            self.events.handle(plugin_failed(ctx.key, error, now, interval))
+            self.events.handle(plugin_failed(ctx.key, error, now, ctx.options.scaling_event_interval))
         evidence = next((verdict for verdict in verdicts if isinstance(verdict, str)), None)
-        if evidence is None:
-            return None
-        self.events.handle(reports.unrecoverable(ctx.key, evidence, now, interval))
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message=evidence)
+        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message=evidence) if evidence else None
 
     def _decided(self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState) -> Decision:
         decision = self._aligned(ctx.options, sample, answer, now, state)
@@ -166,17 +159,6 @@ class PluginDecider:
 
 def _names_own_mode(options: AutoscalerOptions) -> bool:
     return options.alignment_mode is not None and options.alignment_mode not in _BUILT_IN
-
-
-def _checked(checker: Plugin, ctx: JobContext, evaluated: EvaluatedMetrics | None) -> str | PluginError | None:
-    """Give the evidence of a checker that condemns the job."""
-    try:
-        verdict: bool | Unrecoverable = checker.port.check(ctx, evaluated)
-    except Exception as error:  # noqa: BLE001 - it is anybody's code
-        return checker.failure(error)
-    if isinstance(verdict, Unrecoverable):
-        return f"checker {checker.name}: {verdict.evidence}"
-    return f"checker {checker.name} says that the job will not recover" if verdict else None
 
 
 def _own_alignment(plugin: Plugin, sample: JobSample, answer: Answer) -> OwnAlignment:

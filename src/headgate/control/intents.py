@@ -18,6 +18,7 @@ from headgate.model.events import Event
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import NotReady, ScalingMetric
 from headgate.model.redeploy import Redeploy
+from headgate.model.rollback import Trial
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
@@ -89,10 +90,10 @@ def accepted(job: JobKey, state: JobState, at: datetime, options: AutoscalerOpti
     """
     if state.intent is None or state.intent.realized_at is not None:
         return state
-    intent = replace(state.intent, realized_at=at)
+    intent = replace(state.intent, realized_at=at, trial=None)
     known = any(record.decision_id == intent.decision_id for record in state.history)
     told = (reports.requested(job, intent, at),) if sent or not known else ()
-    state = replace(state, intent=intent, outbox=(*state.outbox, *told))
+    state = replace(state, intent=intent, outbox=(*state.outbox, *told), trial=state.intent.trial or state.trial)
     if known:
         return state
     record = ScalingRecord(
@@ -126,7 +127,7 @@ def refused(job: JobKey, state: JobState, why: str, at: datetime, options: Autos
     if state.intent.redeploy:
         # It was taken up, and came to nothing: the job never ran so.
         made = tuple(record for record in state.history if record.decision_id != state.intent.decision_id)
-        state = replace(state, history=made)
+        state = replace(state, history=made, trial=_other_trial(state))
     return rejected(state, why, at, options, event)
 
 
@@ -139,6 +140,8 @@ class Settlement:
     """Nothing new may be decided."""
     request: bool = False
     """The engine is to be asked (again) for the intent's parallelism."""
+    regardless: bool = False
+    """Also while the job is not seen running."""
 
 
 def settle(
@@ -243,5 +246,16 @@ def rejected(state: JobState, why: str, at: datetime, options: AutoscalerOptions
     """Give the state without its intent, whose parallelism is remembered as one that cannot be had."""
     if state.intent is None:
         return state
+    closed = replace(state, intent=None, outbox=(*state.outbox, event))
+    if state.intent.takes_back:
+        return closed  # where the job was well it may go another time
     rejection = Rejection(after=state.intent.after, expires_at=at + options.rejection_expiry, why=why)
-    return replace(state, intent=None, rejections=(*state.rejections, rejection), outbox=(*state.outbox, event))
+    return replace(closed, rejections=(*state.rejections, rejection))
+
+
+def _other_trial(state: JobState) -> Trial | None:
+    """Give the trial unless it is of a rescale that never came about; a rollback stays the last that was tried."""
+    trial, intent = state.trial, state.intent
+    if trial is None or intent is None or trial.takes_back:
+        return trial
+    return None if trial.decision_id == intent.decision_id else trial

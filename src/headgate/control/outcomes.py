@@ -21,8 +21,12 @@ def unevaluated(seen: Observation) -> NotReady:
 
 def in_flight(intent: Intent, now: datetime) -> NotReady:
     """Say that an earlier change is still under way."""
+    since = (now - intent.decided_at).total_seconds()
+    if intent.takes_back:
+        message = f"decision {intent.takes_back} is being taken back for {since:.0f} s"
+        return NotReady(reason=Reason.ROLLED_BACK, message=message)
     left = max((intent.deadline - now).total_seconds(), 0)
-    message = f"decision {intent.decision_id} is under way for {(now - intent.decided_at).total_seconds():.0f} s"
+    message = f"decision {intent.decision_id} is under way for {since:.0f} s"
     return NotReady(reason=Reason.RESCALE_IN_FLIGHT, message=f"{message}, given up or repeated in {left:.0f} s")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from headgate.algorithm.bounds import EVERYWHERE, Room, common, room_of
 from headgate.algorithm.policies import is_held
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import rules_of
@@ -30,6 +31,7 @@ from headgate.options.deviations import Deviation
 from headgate.ports import JobContext
 
 _WHOLE_JOB = "one parallelism for the whole job, the largest that one of its vertices needs"
+_STAYS = "the whole job stays as it is"
 
 _CAPPING = frozenset({Reason.SIGNAL_LIMIT, Reason.GATE, Reason.DECISION_PLUGIN})
 """Why a vertex may be lowered by what knows more than its load: no other vertex's need counts more."""
@@ -53,16 +55,23 @@ class Redeployment:
         decision = _without_known(decision, state)
         if decision.outcome is not Outcome.RESCALE or sample.settings.adaptive:
             return decision
+        return self._as_one(ctx, sample, state, decision)
+
+    def _as_one(self, ctx: JobContext, sample: JobSample, state: JobState, decision: Decision) -> Decision:
         followers = _followers(sample, self._job_wide(ctx.key, state))
         excluded = [vertex.name for vertex in followers if is_held(vertex, ctx.options)]
-        cap = _cap_of(decision, followers)
-        whole = _with_one_parallelism(decision, () if excluded else followers, cap)
+        cap, room = _cap_of(decision, followers), _room_of(state, followers, decision.at)
+        whole = _with_one_parallelism(decision, () if excluded else followers, cap, room)
+        if sick := room.why_not(_largest_wanted(whole, followers)):
+            return without_change(whole, Reason.ROLLBACK_BOUND, f"{_STAYS}: {sick}")
         if whole.changes or whole.config != ConfigChanges():
             return _within_quota(sample, whole, ctx.options)
         if excluded:
             return without_change(whole, Reason.EXCLUDED, f"{', '.join(excluded)} is excluded, and holds the whole job")
         if cap is not None and cap.bites(decision, followers):
             return without_change(whole, cap.reason, f"{cap.name} holds the whole job: {cap.detail}")
+        if sick := room.why_not(_largest_wanted(decision, followers)):
+            return without_change(whole, Reason.ROLLBACK_BOUND, f"{_STAYS}: {sick}")
         running = max(vertex.parallelism for vertex in sample.topology.vertices)
         return without_change(whole, Reason.WHOLE_JOB, f"the whole job runs at {running}: {_WHOLE_JOB}")
 
@@ -196,18 +205,27 @@ def _cap_of(decision: Decision, followers: tuple[Vertex, ...]) -> _Cap | None:
     return min(caps, key=lambda cap: cap.most, default=None)
 
 
+def _room_of(state: JobState, followers: tuple[Vertex, ...], now: datetime) -> Room:
+    """Give what the bounds of the followers leave to all of them."""
+    return common(room_of(state.bounds, vertex.id, vertex.parallelism, now) for vertex in followers)
+
+
 def _largest_wanted(decision: Decision, followers: tuple[Vertex, ...]) -> int:
     names = {vertex.id for vertex in followers}
     return max((proposal.wanted for proposal in decision.proposals if proposal.vertex in names), default=1)
 
 
-def _with_one_parallelism(decision: Decision, followers: tuple[Vertex, ...], cap: _Cap | None) -> Decision:
+def _with_one_parallelism(decision: Decision, followers: tuple[Vertex, ...], cap: _Cap | None, room: Room) -> Decision:
     names = {vertex.id for vertex in followers}
     most = _largest_wanted(decision, followers)
     bounds = [vertex.largest for vertex in followers] + ([cap.most] if cap else [])
     target = min([most, *bounds]) if followers else most
+    # Where they run apart, what holds one of them back would move another one: then the job stays as it is.
+    held = room if len({vertex.parallelism for vertex in followers}) == 1 else EVERYWHERE
     proposals = tuple(
-        proposal.limited_to(target if proposal.vertex in names else proposal.current, Reason.WHOLE_JOB, _WHOLE_JOB)
+        held.holding(proposal.limited_to(target, Reason.WHOLE_JOB, _WHOLE_JOB))
+        if proposal.vertex in names
+        else proposal.limited_to(proposal.current, Reason.WHOLE_JOB, _WHOLE_JOB)
         for proposal in decision.proposals
     )
     return replace(decision, proposals=proposals)

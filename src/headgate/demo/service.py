@@ -1,4 +1,4 @@
-"""Runs `headgate run` as a process of its own, which is told the cluster's REST address and nothing else."""
+"""Runs `headgate run` as a process of its own; and what that of the demo is told, which is nothing of the work."""
 
 from __future__ import annotations
 
@@ -27,6 +27,23 @@ _POLL_S = 0.2
 
 def configuration(url: str, directory: Path, *, dry_run: bool) -> Mapping[str, object]:
     """Return the content of a `headgate.yaml` whose windows are short enough for a demo."""
+    return {
+        "clusters": [{"name": "demo", "url": url}],
+        "mode": "advise" if dry_run else "act",
+        "collect.interval": "1 s",
+        "decide.interval": "3 s",
+        **places(directory),
+        **windows(),
+    }
+
+
+def places(directory: Path) -> Mapping[str, object]:
+    """Return where Headgate keeps its samples and its state: in a directory of the demo."""
+    return {"log.path": str(directory / "samples"), "state-store": f"sqlite:///{directory / 'headgate.db'}"}
+
+
+def windows() -> Mapping[str, object]:
+    """Return the options of a job that is decided on after seconds, not after minutes."""
     autoscaler = {
         "metrics.window": "12 s",
         "stabilization.interval": "4 s",
@@ -41,34 +58,25 @@ def configuration(url: str, directory: Path, *, dry_run: bool) -> Mapping[str, o
         # To the parallelism that arithmetic gives, not to the next divisor of the key groups.
         "scaling.parallelism-alignment.mode": "OFF",
     }
-    return {
-        "clusters": [{"name": "demo", "url": url}],
-        "mode": "advise" if dry_run else "act",
-        "collect.interval": "1 s",
-        "decide.interval": "3 s",
-        "log.path": str(directory / "samples"),
-        "state-store": f"sqlite:///{directory / 'headgate.db'}",
-        **{f"job.autoscaler.{key}": value for key, value in autoscaler.items()},
-    }
+    return {f"job.autoscaler.{key}": value for key, value in autoscaler.items()}
 
 
 class Service:
     """The Headgate process, from when it is entered to when it is left."""
 
-    def __init__(self, url: str, directory: Path, *, java: Java, dry_run: bool) -> None:
+    def __init__(self, told: Mapping[str, object], directory: Path, *, java: Java) -> None:
         """
         Start nothing yet.
 
         Args:
-            url: the cluster's REST address.
+            told: the content of its `headgate.yaml`.
             directory: exists; takes the configuration, the log, and whatever Headgate and Spark write.
-            java: what Spark is to run on.
-            dry_run: whether Headgate may only say what it would do.
+            java: what Spark and the TaskManagers that Headgate starts are to run on.
         """
         self._directory = directory
         self._java = java
         self._config = directory / "headgate.yaml"
-        self._config.write_text(yaml.safe_dump(dict(configuration(url, directory, dry_run=dry_run)), sort_keys=False))
+        self._config.write_text(yaml.safe_dump(dict(told), sort_keys=False))
         self._output = directory / "headgate.log"
         self._read_to = 0
         self._children = Children()

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobMeasure, JobStatus
+from headgate.model.redeploy import Redeploy, Start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,11 @@ class Run:
     parallelism: Mapping[VertexId, int]
     """Of every vertex."""
     settings: str = ""
-    """A digest of configuration and jar, as far as the engine tells of them; empty when it does not."""
+    """A digest of the cluster's configuration, as far as the engine tells of it; empty when it does not."""
+    started_at: datetime | None = None
+    """Since when the engine has this job under its id, rescales do not count; None when it does not tell."""
+    start: Start | None = None
+    """With what to start it again, where it was changed by a redeploy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +39,7 @@ class Trial:
 
     decision_id: str
     began_at: datetime
-    """When the engine took it."""
+    """When the engine was asked for it."""
     before: Run
     """How the job was when it was last well."""
     after: Mapping[VertexId, int]
@@ -43,6 +48,25 @@ class Trial:
     """Job-wide values before it."""
     reached_at: datetime | None = None
     """When the job was first seen to run so; None before that."""
+    job_id: str | None = None
+    """Of the job that runs so, where a redeploy has given it another one than `before` had."""
+    started_at: datetime | None = None
+    """See `Run.started_at`, of the job on trial."""
+    redeploy: Redeploy | None = None
+    """What was started instead, where it was a redeploy."""
+    down_since: datetime | None = None
+    """Since when the job was not seen running; None while it runs."""
+    takes_back: str | None = None
+    """The decision that it took back: a rollback is under observation too, and never taken back itself."""
+    memory_raised_at: datetime | None = None
+    """When the memory was raised instead of taking the rescale back; everything is observed anew from then on."""
+    told: bool = False
+    """Whether somebody was told that the job is sick and is left alone."""
+
+    @property
+    def runs_as(self) -> str:
+        """Id of the job on trial."""
+        return self.job_id or self.before.job_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +104,8 @@ class Aftermath:
     """Since the rescale began, oldest first."""
     values: Mapping[JobMeasure, float] = field(default_factory=dict)
     """Job-wide values since the rescale: their means over the samples taken; empty before there is one."""
+    given_up: bool = False
+    """Whether nobody waits for it any more: its intent was closed before the job was seen to run so."""
 
 
 class Side(StrEnum):
@@ -101,6 +127,8 @@ class ParallelismBound:
     side: Side
     expires_at: datetime
     why: str
+    began_at: datetime | None = None
+    """When it was taken there; None when that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,3 +145,7 @@ class Rollback:
     why: str
     paused_until: datetime | None = None
     """None: until the cluster is restarted."""
+    job_id: str | None = None
+    """Of the job that it goes back to, where a redeploy gives it another one than `run` has."""
+    started_at: datetime | None = None
+    """See `Run.started_at`, of the job that it went back to; None while that is not known."""

@@ -63,6 +63,8 @@ class EngineSettings:
     """How often the engine fetches metrics from its workers: values repeat in between."""
     adaptive: bool = True
     """Whether parallelism can change in place."""
+    reactive: bool = False
+    """Whether the engine itself uses all slots that there are, and takes no orders (Flink's `scheduler-mode`)."""
     slots_per_task_manager: int = 1
     task_manager_cpus: float | None = None
     """None when unknown."""
@@ -87,6 +89,8 @@ class JobSample:
     settings: EngineSettings = field(default_factory=EngineSettings)
     slots_total: int | None = None
     slots_free: int | None = None
+    checkpointed_at: datetime | None = None
+    """When the last completed checkpoint was; None when unknown, or where nobody asks for it."""
     values: Mapping[JobMeasure, float] = field(default_factory=dict)
     """Job-wide values; a missing one is absent."""
     signals: Mapping[str, Signal] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from headgate.model.events import Event
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric
 from headgate.model.redeploy import Launch, Overlay, Redeploy
-from headgate.model.rollback import ParallelismBound, Rollback, Trial
+from headgate.model.rollback import ParallelismBound, Rollback, Run, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,8 @@ class Intent:
     """What to start instead, for an engine that cannot change a running job; None: it changes in place."""
     takes_back: str | None = None
     """The decision that it takes back, if it is a rollback."""
+    trial: Trial | None = None
+    """What is observed once the engine has taken it, and may have to be before that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +107,8 @@ class JobState:
     """Configuration that the job was given over its launch spec; every later start is given it too."""
     deferred: Overlay = field(default_factory=Overlay)
     """Changes of the configuration that wait for the next start."""
-    first: Mapping[VertexId, int] = field(default_factory=dict)
-    """Parallelism of every vertex when the job was first seen running, before any rescale of ours."""
+    first: Run | None = None
+    """How the job ran before any rescale of ours, under the id that it had at the latest one."""
     trial: Trial | None = None
     """The last rescale, while it is under observation."""
     rollback: Rollback | None = None

@@ -240,8 +240,13 @@ class AutoscalerOptions(Options):
     rollback: RollbackOptions = option("rollback", default_factory=RollbackOptions)
     """Headgate's own: taking a rescale back that made the job sick."""
 
-    execution_mode: ExecutionMode = option("execution-mode", ExecutionMode.NONE, apart="execution-mode")
-    """Headgate's own: `reactive` lets the job use whatever workers there are (FLIP-159)."""
+    execution_mode: ExecutionMode = option(
+        "execution-mode", ExecutionMode.NONE, apart=("execution-mode", "scheduler-mode")
+    )
+    """
+    Headgate's own: `reactive` lets the job use whatever workers there are (FLIP-159). Flink's own key `scheduler-mode`
+    says the same.
+    """
 
     reactive: ReactiveOptions = option("reactive", default_factory=ReactiveOptions)
     """Headgate's own: the details of reactive mode."""

@@ -37,7 +37,7 @@ def option(
     default_factory: Callable[[], Any] | None = None,
     aliases: Sequence[str] = (),
     deprecated: Sequence[str] = (),
-    apart: str | None = None,
+    apart: str | Sequence[str] = (),
     checked_when: str | None = None,
     separators: str = ";,",
     secret: bool = False,
@@ -51,7 +51,7 @@ def option(
         default_factory: makes the default, for containers.
         aliases: other keys that are as good; where both are set, `key` wins.
         deprecated: older keys still read, with a warning; `key` and the aliases win.
-        apart: the whole key under which the option is better known than inside its section.
+        apart: the whole keys under which the option is better known than inside its section, the first before others.
         checked_when: the key of the switch beside it without which any value in the right form will do.
         separators: between the values of a list that is written as one text; Flink's own is the semicolon.
         secret: the value may hold a secret, written as a reference or plainly; it is never shown as it is.
@@ -60,7 +60,7 @@ def option(
         "key": key,
         "aliases": tuple(aliases),
         "deprecated": tuple(deprecated),
-        "apart": apart,
+        "apart": (apart,) if isinstance(apart, str) else tuple(apart),
         "checked_when": checked_when,
         "separators": separators,
         "secret": secret,
@@ -80,7 +80,7 @@ class Declaration:
     annotation: Any
     aliases: tuple[str, ...]
     deprecated: tuple[str, ...]
-    apart: str | None
+    apart: tuple[str, ...]
     checked_when: str | None
     separators: str
     secret: bool

@@ -22,6 +22,11 @@ class ExecutionMode(StrEnum):
     REACTIVE = "reactive"
     """The workers that there are."""
 
+    @classmethod
+    def _missing_(cls, value: object) -> ExecutionMode | None:
+        """Read it in any case, as Flink reads its own key."""
+        return next((mode for mode in cls if isinstance(value, str) and mode.value == value.strip().lower()), None)
+
 
 class Demand(StrEnum):
     """How much a reactive job asks for."""

@@ -46,14 +46,23 @@ class RollbackOptions(Options):
     heap_usage: Annotated[float, Interval(ge=0, le=1)] = option("heap-usage", 0.95)
     """Share of the heap in use that counts as sick; `memory.heap-usage.threshold` wins where it is set."""
 
+    pressure_after: Duration = option("pressure-after", timedelta(minutes=2))
+    """How long the job must have run as wanted before its garbage collection and heap use count; they are means."""
+
+    memory_failures: Count = option("memory-failures", 2)
+    """Failures for want of memory within `restart-window` that count as sick: network buffers, or heap."""
+
     restarts: Count = option("restarts", 3)
     """Failures within `restart-window` that count as a restart loop."""
 
     restart_window: PositiveDuration = option("restart-window", timedelta(minutes=10))
-    """See `restarts`."""
+    """How far back failures count, those before the rescale never do."""
 
     never_running: PositiveDuration = option("never-running", timedelta(minutes=5))
     """How long after a rescale the job may be not running before it counts as one that never will."""
+
+    not_reached: PositiveDuration = option("not-reached", timedelta(minutes=10))
+    """How long at least a job runs on as before a rescale, until that counts as one that will not come."""
 
     pause: Duration | None = option("pause", None)
     """How long nothing is scaled after a rollback; unset: until the cluster is restarted."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from headgate.model.decision import Decision
-from headgate.model.identity import JobKey
+from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
@@ -18,6 +18,7 @@ from headgate.plugins.asking import Asking
 from headgate.plugins.kinds import Kind
 from headgate.ports import (
     AlignmentQuestion,
+    AvailableResources,
     Change,
     CollectedMetrics,
     JobContext,
@@ -153,12 +154,28 @@ class HostedChecker:
         return answer
 
 
+class HostedScalingPolicy:
+    """A `ports.ScalingPolicy` in a worker process."""
+
+    def __init__(self, asking: Asking) -> None:
+        """Ask there."""
+        self._asking = asking
+
+    def decide(
+        self, ctx: JobContext, resources: AvailableResources, topology: Topology, configured: Mapping[VertexId, int], /
+    ) -> Mapping[VertexId, int]:
+        """Give the parallelism of each vertex."""
+        answer: Mapping[VertexId, int] = self._asking.ask("decide", ctx, resources, topology, configured)
+        return answer
+
+
 HOSTED: Mapping[Kind, Callable[[Asking], Any]] = {
     Kind.METRIC_EVALUATOR: HostedEvaluator,
     Kind.EVALUATOR_PLUGIN: HostedEvaluatorPlugin,
     Kind.DECISION_PLUGIN: HostedDecisionPlugin,
     Kind.ALIGNMENT_MODE: HostedAlignmentMode,
     Kind.UNRECOVERABLE_ERROR_CHECKER: HostedChecker,
+    Kind.SCALING_POLICY: HostedScalingPolicy,
 }
 """Of each isolated kind that is asked while jobs are evaluated and decided."""
 

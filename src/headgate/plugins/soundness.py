@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, JobValue, NotReady, ScalingMetric, VertexMetrics
@@ -98,6 +99,21 @@ def sound_topology(topology: Topology) -> Topology:
 def sound_signals(signals: Mapping[str, Signal]) -> Mapping[str, Signal]:
     """Give the signals that have a value."""
     return {name: signal for name, signal in signals.items() if math.isfinite(signal.value)}
+
+
+def sound_parallelism(answer: Mapping[VertexId, Any], topology: Topology) -> Mapping[VertexId, int]:
+    """
+    Give a scaling policy's answer; vertices that the job does not have are left out.
+
+    Raises:
+        ValueError: a vertex would have no subtask, or a part of one.
+    """
+    known = {vertex: parallelism for vertex, parallelism in answer.items() if vertex in topology.by_id}
+    for vertex, parallelism in known.items():
+        if isinstance(parallelism, bool) or not isinstance(parallelism, int) or parallelism < 1:
+            message = f"vertex {vertex} would have {parallelism!r} subtasks"
+            raise ValueError(message)
+    return known
 
 
 def _measured(sample: VertexSample) -> VertexSample:

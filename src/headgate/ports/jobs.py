@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from headgate.model.identity import JobKey, VertexId
@@ -33,6 +34,8 @@ class JobContext:
     """What is wrong with the job's own configuration, and what of it is ignored."""
     vertices: Mapping[VertexId, str] = field(default_factory=dict)
     """Names of its vertices in topological order; filled in where a signal source is asked."""
+    started_at: datetime | None = None
+    """Since when the engine has the job under this id, rescales and failures do not count; None: it does not tell."""
     intent: Intent | None = None
     """The change under way, as it was saved; set only where a realizer is called."""
     aftermath: Aftermath | None = None

@@ -63,6 +63,7 @@ class ResourceProvider(Protocol):
 
         Raises:
             TransientError: nobody knows now.
+            PermanentError: nobody will know until the operator has mended something.
         """
 
     async def request(self, count: int, /) -> bool:

@@ -83,6 +83,13 @@ def plan(job: FakeJob) -> dict[str, Any]:
     return {"jid": job.job_id, "name": job.name, "type": "STREAMING", "nodes": nodes}
 
 
+def exceptions(job: FakeJob, most: int) -> dict[str, Any]:
+    """Give `/jobs/:id/exceptions`: the latest failures, the last one first."""
+    latest = job.failures[::-1]
+    entries = [_failure(*failure) for failure in latest[:most]]
+    return {"exceptionHistory": {"entries": entries, "truncated": len(latest) > most}}
+
+
 def checkpoint_config(interval_ms: int) -> dict[str, Any]:
     """Give `/jobs/:id/checkpoints/config`."""
     return {
@@ -187,6 +194,17 @@ def _source_metrics(
         yield f"{operator}.pendingRecords", even(job.pending)
     for partition in range(vertex.partitions or 0):
         yield f"{operator}.KafkaSourceReader.topic.input.partition.{partition}.currentOffset", even(0.0)
+
+
+def _failure(at_ms: int, stacktrace: str) -> dict[str, Any]:
+    name = stacktrace.partition(":")[0]
+    return {
+        "exceptionName": name,
+        "stacktrace": stacktrace,
+        "timestamp": at_ms,
+        "failureLabels": {},
+        "concurrentExceptions": [],
+    }
 
 
 def _vertex(vertex: FakeVertex, now_ms: int) -> dict[str, Any]:

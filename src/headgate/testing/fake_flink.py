@@ -26,6 +26,7 @@ from headgate.testing.faults import Fault, FaultKind
 START_MS = 1_700_000_000_000
 """Where the settable clock begins."""
 DEFAULT_CONFIG = {"jobmanager.scheduler": "adaptive", "metrics.fetcher.update-interval": "10000"}
+DEFAULT_EXCEPTIONS = 20
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -38,6 +39,7 @@ class FakeFlink:
         slots: of the whole cluster.
         config: what `/jobmanager/config` says.
         workers: each TaskManager's metrics by name.
+        recorded: answers by path, given instead of the server's own.
         refresh_s: how often the metrics are fetched from the jobs. As in Flink, it happens when somebody asks, and
             who asks gets the values of the fetch before. 0 serves what is true now.
         tick_s: how far the settable clock moves whenever the jobs are listed, for who cannot call `advance`.
@@ -50,6 +52,7 @@ class FakeFlink:
         self.slots = 64
         self.config = dict(DEFAULT_CONFIG)
         self.workers = [dict(answers.WORKER_METRICS)]
+        self.recorded: dict[str, object] = {}
         self.refresh_s = refresh_s
         self.tick_s = 0.0
         self.requests: list[RecordedRequest] = []
@@ -122,6 +125,8 @@ class FakeFlink:
             web.get("/jobs/{job}/config", self._parameters),
             web.get("/jobs/{job}/plan", self._plan),
             web.get("/jobs/{job}/checkpoints/config", self._checkpoints),
+            web.get("/jobs/{job}/exceptions", self._exceptions),
+            web.get("/jobs/{job}/metrics", self._job_metrics),
             web.get("/jobs/{job}/resource-requirements", self._requirements),
             web.put("/jobs/{job}/resource-requirements", self._require),
             web.get(f"{vertex}/subtasks/metrics", self._aggregated),
@@ -149,6 +154,8 @@ class FakeFlink:
         fault = next((each for each in self._faults if each.strikes(request.method, request.path)), None)
         if fault is not None:
             return await self._strike(fault, request)
+        if request.path in self.recorded:
+            return web.json_response(self.recorded[request.path])
         try:
             return await handler(request)
         except RefusedRequest as refusal:
@@ -198,6 +205,13 @@ class FakeFlink:
         if interval_ms is None:
             raise RefusedRequest(404, "Checkpointing is not enabled for this job.")
         return web.json_response(answers.checkpoint_config(interval_ms))
+
+    async def _exceptions(self, request: web.Request) -> web.Response:
+        most = int(request.query.get("maxExceptions", DEFAULT_EXCEPTIONS))
+        return web.json_response(answers.exceptions(self._job(request), most))
+
+    async def _job_metrics(self, request: web.Request) -> web.Response:
+        return web.json_response(answers.single_values({"numRestarts": self._job(request).restarts}, _wanted(request)))
 
     async def _requirements(self, request: web.Request) -> web.Response:
         return web.json_response(answers.requirements(elastic(self._job(request))))

@@ -28,6 +28,13 @@ class Counted(NamedTuple):
         return Counted(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
 
 
+class Failure(NamedTuple):
+    """One failure of a job, as it stays in its history."""
+
+    at_ms: int
+    stacktrace: str
+
+
 @dataclass(slots=True, kw_only=True)
 class FakeVertex:
     """
@@ -148,6 +155,9 @@ class FakeJob:
     now_ms: int = 0
     tasks_missing: int = 0
     """Tasks that are not running yet, in the job list's counts."""
+    failures: list[Failure] = field(default_factory=list)
+    restarts: int = 0
+    """Since it was submitted, rescales included."""
     _rescale_at_ms: int | None = None
 
     def __getitem__(self, vertex: str) -> FakeVertex:
@@ -160,6 +170,12 @@ class FakeJob:
         self.running_since_ms = self.now_ms = at_ms
         for vertex in self.vertices:
             vertex.start(at_ms)
+
+    def fail(self, stacktrace: str) -> None:
+        """Let all tasks fail now, and start anew at once."""
+        self.failures.append(Failure(self.now_ms, stacktrace))
+        self.restarts += 1
+        self.start(self.now_ms)
 
     def advance_to(self, at_ms: int) -> None:
         """Let the job run up to an instant, through a rescale that falls due before it."""
@@ -224,6 +240,7 @@ class FakeJob:
     def _rescale(self, at_ms: int) -> None:
         for vertex in self.vertices:
             vertex.parallelism = vertex.upper_bound or vertex.parallelism
+        self.restarts += 1
         self.start(at_ms)
 
 

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from headgate.testing import fake_answers as answers
 from headgate.testing.fake_flink import FakeFlink
-from headgate.testing.fake_job import FakeJob
+from headgate.testing.fake_job import Failure, FakeJob
 from headgate.testing.fake_requests import RefusedRequest
 
 JAR = "job.jar"
@@ -66,7 +66,6 @@ class RedeployableFlink(FakeFlink):
         self._ended: dict[str, int] = {}
         self._program = copy.deepcopy(next(iter(self.jobs.values())))
         self._stops = _Stops()
-        self._failed: dict[str, str] = {}
 
     @property
     def alive(self) -> list[str]:
@@ -100,7 +99,6 @@ class RedeployableFlink(FakeFlink):
             web.patch("/jobs/{job}", self._cancel),
             web.get("/jobs/{job}/savepoints/{trigger}", self._savepoint),
             web.get("/jobs/{job}/checkpoints", self._statistics),
-            web.get("/jobs/{job}/exceptions", self._exceptions),
         ]
 
     async def _list_jobs(self, request: web.Request) -> web.Response:
@@ -128,7 +126,7 @@ class RedeployableFlink(FakeFlink):
         job = self._built(job_id, body.get("parallelism", 1))
         self.add(job)
         if self.start_failures:
-            self._failed[job_id] = self.start_failures.pop(0)
+            job.failures.append(Failure(self.now_ms, f"org.apache.flink.Failed: {self.start_failures.pop(0)}"))
             self.end(job_id, "FAILED")
             raise RefusedRequest(400, "Could not execute application.")
         return web.json_response({"jobid": job_id})
@@ -178,8 +176,3 @@ class RedeployableFlink(FakeFlink):
         latest = {"external_path": savepoint[0], "trigger_timestamp": savepoint[1]} if savepoint else None
         counts = {"completed": self.completed.get(job_id, 0)}
         return web.json_response({"counts": counts, "latest": {"savepoint": latest}})
-
-    async def _exceptions(self, request: web.Request) -> web.Response:
-        failure = self._failed.get(self._job(request).job_id)
-        entries = [{"stacktrace": f"org.apache.flink.Failed: {failure}"}] if failure else []
-        return web.json_response({"exceptionHistory": {"entries": entries}})

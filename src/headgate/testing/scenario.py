@@ -8,8 +8,10 @@ from datetime import timedelta
 
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
+from headgate.control.deciding import Decider, PlainDecider
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
+from headgate.control.rollback.step import RollbackStep
 from headgate.model.decision import Decision
 from headgate.options.service import Mode
 from headgate.ports import StateStore
@@ -29,6 +31,8 @@ class Scenario:
     factors: dict[str, float] = field(default_factory=dict)
     evaluator: FakeEvaluator = field(init=False)
     mode: Mode = Mode.ACT
+    decider: Decider = field(default_factory=PlainDecider)
+    rollback: RollbackStep = field(default_factory=RollbackStep)
 
     def __post_init__(self) -> None:
         """Let one diary run through engine and events, and every job need what `factors` says."""
@@ -58,4 +62,6 @@ class Scenario:
             outbox=outbox,
             events=self.events,
             decisions=self.log,
+            decider=self.decider,
+            rollback=self.rollback,
         )

@@ -27,6 +27,7 @@ from headgate.wiring.data import data_path
 from headgate.wiring.deciding import Deciding
 from headgate.wiring.engines import collect_time_limit, open_engines
 from headgate.wiring.extending import job_lists, open_host
+from headgate.wiring.reacting import open_steering
 from headgate.wiring.remembering import remember
 from headgate.wiring.telling import open_listeners, tellers
 
@@ -69,6 +70,7 @@ async def service(
             outbox=outbox,
             events=told,
             decisions=decisions,
+            steering=open_steering(now, host, outbox=outbox, events=told, stack=stack),
         )
         yield Runner(
             observers=deciding.observers(tap),

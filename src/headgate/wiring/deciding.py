@@ -11,7 +11,11 @@ from headgate.control.cycle import Cycle
 from headgate.control.deciding import PluginDecider
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
+from headgate.control.reactive.asking import HostedPolicies
+from headgate.control.reactive.deciding import ReactiveDecider
+from headgate.control.reactive.steering import Steering
 from headgate.control.redeployment import Redeployment
+from headgate.control.rollback.step import RollbackStep
 from headgate.control.selection import SelectedRealizer
 from headgate.pipeline.selected import SelectedEvaluator
 from headgate.plugins.host import PluginHost
@@ -35,6 +39,7 @@ class Deciding:
     events: EventHandler
     decisions: DecisionSink | None
     """Where they are kept; None: in the log."""
+    steering: Steering
 
     def cycle(self) -> Cycle:
         """Put the cycle together."""
@@ -45,7 +50,14 @@ class Deciding:
             outbox=self.outbox,
             events=self.events,
             decisions=self.decisions or self.data.decisions,
-            decider=PluginDecider(host=self.host, events=self.events),
+            rollback=RollbackStep(failures=self.engines.history),
+            steering=self.steering,
+            decider=ReactiveDecider(
+                usual=PluginDecider(host=self.host, events=self.events),
+                events=self.events,
+                ledger=self.steering.ledger,
+                policies=HostedPolicies(host=self.host),
+            ),
         )
 
     def observers(self, tap: Tap) -> tuple[Observer, ...]:

@@ -12,12 +12,14 @@ from headgate.config.launches import SAVEPOINT_REDEPLOY
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.collector import FlinkMetricCollector
 from headgate.engines.flink.dynamic import DynamicConfigRealizer
+from headgate.engines.flink.exceptions import FlinkFailureHistory
 from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer
 from headgate.engines.flink.redeploy.realizer import SavepointRedeployRealizer, StillOurs
 from headgate.engines.flink.wishes import SettingsOf
 from headgate.engines.yarn.applications import Applications
 from headgate.engines.yarn.collector import YarnMetricCollector
+from headgate.engines.yarn.history import YarnFailureHistory
 from headgate.engines.yarn.jobs import YarnJobListFetcher
 from headgate.engines.yarn.manager import ResourceManagers
 from headgate.engines.yarn.realizer import YarnScalingRealizer
@@ -25,7 +27,7 @@ from headgate.options.service import ServiceOptions
 from headgate.options.yarn import YarnOptions
 from headgate.plugins.host import Provided
 from headgate.plugins.kinds import Kind
-from headgate.ports import JobListFetcher, MetricCollector, ScalingRealizer
+from headgate.ports import FailureHistory, JobListFetcher, MetricCollector, ScalingRealizer
 
 Now = Callable[[], ServiceOptions]
 """Gives the options that hold now."""
@@ -38,6 +40,8 @@ class Engines:
     fetchers: Mapping[str, JobListFetcher]
     """By the name of the cluster."""
     collector: MetricCollector
+    history: FailureHistory
+    """Tells of the failures of jobs; of a job of somebody else's engine it knows none."""
     in_place: ScalingRealizer
     """Changes running jobs."""
     redeploy: SavepointRedeployRealizer
@@ -71,6 +75,7 @@ async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack,
             name: FlinkJobListFetcher({name: client}, settings_of, basis=now) for name, client in clients.items()
         },
         collector=FlinkMetricCollector(clients),
+        history=FlinkFailureHistory(clients),
         in_place=_in_place(options, clients),
         redeploy=SavepointRedeployRealizer(clients, still_ours=still_ours),
     )
@@ -101,5 +106,6 @@ def _with_yarn(engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, sta
         engines,
         fetchers={**engines.fetchers, yarn.name: YarnJobListFetcher(yarn.name, managers, applications)},
         collector=YarnMetricCollector(applications, engines.collector),
+        history=YarnFailureHistory(applications, engines.history),
         in_place=YarnScalingRealizer(applications, engines.in_place),
     )

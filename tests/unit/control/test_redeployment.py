@@ -15,6 +15,7 @@ from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
 from headgate.model.redeploy import Launch, Overlay, Redeploy, successor_of
+from headgate.model.rollback import ParallelismBound, Side
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
@@ -67,6 +68,43 @@ def test_a_whole_job_shrinks_only_when_all_may() -> None:
 def test_the_whole_job_stays_below_the_smallest_bound() -> None:
     """No vertex goes above its own maximum because another one needs more."""
     assert redeploy(orders(), {"agg": 30}).after.parallelism == 8
+
+
+def sick(vertex: str, parallelism: int, side: Side) -> JobState:
+    """Return what is remembered of a job that a parallelism of one vertex made sick."""
+    bound = ParallelismBound(
+        vertex=VertexId(vertex), parallelism=parallelism, side=side, expires_at=at(60), why="it failed"
+    )
+    return JobState(bounds=(bound,))
+
+
+def test_the_whole_job_stays_below_what_made_one_vertex_sick() -> None:
+    """Also when another vertex needs more; the trail names the bound."""
+    decision = planned(orders(), {"agg": 5}, sick("source", 4, Side.BELOW))
+    assert {change.name: change.wanted for change in decision.changes.values()} == {"source": 3, "agg": 3}
+    assert {change.steps[-1].reason for change in decision.changes.values()} == {Reason.ROLLBACK_BOUND}
+
+
+def test_the_whole_job_stays_above_what_made_one_vertex_sick() -> None:
+    """It shrinks less far than it might."""
+    running = sample(chain({"source": 6, "agg": 6}), settings=FIXED)
+    decision = planned(running, {"source": 2, "agg": 2}, replace(sick("agg", 3, Side.ABOVE), job_wide=6))
+    assert {change.name: change.wanted for change in decision.changes.values()} == {"source": 4, "agg": 4}
+
+
+def test_a_bound_may_leave_the_whole_job_no_change() -> None:
+    """Then it is said to be the reason; a bound of a vertex that has its own parallelism holds nobody else."""
+    kept = planned(orders(), {"agg": 5}, sick("source", 3, Side.BELOW))
+    assert (kept.reason, kept.changes) == (Reason.ROLLBACK_BOUND, {})
+    assert kept.message.startswith("the whole job stays as it is: with 3 subtasks or more the job was sick: it failed")
+    assert planned(orders(), {"agg": 5}, sick("sink", 2, Side.BELOW)).changes
+
+
+def test_vertices_that_run_apart_are_not_moved_by_each_others_bounds() -> None:
+    """One parallelism for all would shrink one of them for the other: the job stays as it is."""
+    running = sample(chain({"source": 2, "agg": 4}), settings=FIXED)
+    kept = planned(running, {"agg": 6}, replace(sick("source", 3, Side.BELOW), job_wide=9))
+    assert (kept.reason, kept.changes) == (Reason.ROLLBACK_BOUND, {})
 
 
 def test_an_excluded_vertex_holds_the_whole_job() -> None:

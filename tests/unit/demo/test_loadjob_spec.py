@@ -36,6 +36,7 @@ def test_every_argument_is_written() -> None:
         "zipf=0.0",
         "stateKeys=0",
         "stateBytes=0",
+        "garbageBytes=0",
         "maxp=128",
         "ckptMs=0",
         "chain=false",

@@ -12,6 +12,8 @@ from headgate.model.state import JobState
 from headgate.stores.codec import SCHEMA_VERSION, decode_record, decode_state, encode_record, encode_state
 from headgate.testing.conformance.state_store import NOON, full_state, record
 
+_OF_ROLLBACKS = ("first", "trial", "rollback", "bounds")
+
 
 def test_a_state_comes_back_as_it_was() -> None:
     """Every field, infinite numbers included, with its type."""
@@ -27,21 +29,38 @@ def test_a_rescale_comes_back_as_it_was() -> None:
 
 def test_the_schema_version_stands_in_the_text() -> None:
     """A text can be told from those of other versions by itself."""
-    assert json.loads(encode_state(JobState()))["schema_version"] == SCHEMA_VERSION == 2
+    assert json.loads(encode_state(JobState()))["schema_version"] == SCHEMA_VERSION == 3
 
 
 def test_a_state_from_before_redeploys_is_read() -> None:
     """What it does not name has its default."""
     older = json.loads(encode_state(full_state()))
     older["schema_version"] = 1
-    del older["state"]["launch"], older["state"]["overlay"], older["state"]["intent"]["redeploy"]
+    for name in ("launch", "overlay", "deferred", "job_wide", *_OF_ROLLBACKS):
+        del older["state"][name]
+    for name in ("redeploy", "takes_back", "trial"):
+        del older["state"]["intent"][name]
     back = decode_state(json.dumps(older), job="j", store="s")
     assert back.intent
     assert (back.intent.redeploy, back.launch, back.overlay) == (None, None, Overlay())
 
 
+def test_a_state_from_before_rollbacks_is_read() -> None:
+    """Nothing of it is on trial, bound or paused: its last rescale was made by a Headgate that takes nothing back."""
+    older = json.loads(encode_state(full_state()))
+    older["schema_version"] = 2
+    for name in _OF_ROLLBACKS:
+        del older["state"][name]
+    del older["state"]["intent"]["takes_back"], older["state"]["intent"]["trial"]
+    back = decode_state(json.dumps(older), job="j", store="s")
+    assert back.intent
+    assert (back.intent.takes_back, back.intent.trial) == (None, None)
+    assert (back.first, back.trial, back.rollback, back.bounds) == (None, None, None, ())
+    assert back.launch == full_state().launch
+
+
 def test_a_state_of_a_newer_headgate_is_refused() -> None:
     """Whatever this one does not know of it would be lost with the next save."""
-    newer = encode_state(full_state()).replace('"schema_version":2', '"schema_version":3')
-    with pytest.raises(PermanentError, match=r"job j in s has schema version 3, this Headgate reads 1 to 2.* newer"):
+    newer = encode_state(full_state()).replace('"schema_version":3', '"schema_version":4')
+    with pytest.raises(PermanentError, match=r"job j in s has schema version 4, this Headgate reads 1 to 3.* newer"):
         decode_state(newer, job="j", store="s")

@@ -41,6 +41,8 @@ class LoadJobSpec:
     """How many keys are preloaded into the first keyed stage on each way, before the load."""
     state_bytes: int = 0
     """Size of each preloaded value."""
+    garbage_bytes: int = 0
+    """Memory that each record takes in each keyed stage and gives back at once."""
     max_parallelism: int = 128
     checkpoint_interval: timedelta | None = None
     """`None` leaves it to the cluster."""
@@ -72,6 +74,7 @@ class LoadJobSpec:
             "zipf": self.zipf,
             "stateKeys": self.state_keys,
             "stateBytes": self.state_bytes,
+            "garbageBytes": self.garbage_bytes,
             "maxp": self.max_parallelism,
             "ckptMs": interval // timedelta(milliseconds=1),
             "chain": str(self.chaining).lower(),

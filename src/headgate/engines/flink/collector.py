@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headgate.algorithm.rules import rules_of
+from headgate.engines.flink.checkpoints import read_last_checkpoint
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.details import JobDetails, read_details
 from headgate.engines.flink.memory import JobMemory
@@ -67,7 +68,9 @@ class FlinkMetricCollector:
             by_gauges=Deviation.COUNTERS_FIRST not in rules_of(ctx.options),
         )
         vertices = await tick.observe()
-        slots, values = await asyncio.gather(cluster.slots.get(at), cluster.values.get(at))
+        slots, values, checkpointed_at = await asyncio.gather(
+            cluster.slots.get(at), cluster.values.get(at), read_last_checkpoint(cluster.client, ctx)
+        )
         return JobSample(
             job=ctx.key,
             at=at,
@@ -79,6 +82,7 @@ class FlinkMetricCollector:
             slots_total=slots.total if slots else None,
             slots_free=slots.free if slots else None,
             values=values or {},
+            checkpointed_at=checkpointed_at,
         )
 
     async def query_topology(self, ctx: JobContext, /) -> Topology:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.overview import ListedJob, read_jobs
 from headgate.engines.flink.wishes import Basis, SettingsOf, Wishes
 from headgate.errors import HeadgateError
@@ -58,6 +59,7 @@ class FlinkJobListFetcher:
             status=job.status,
             options=settings.options,
             faults=settings.told,
+            started_at=instant(job.started_at_ms),
         )
 
 

@@ -40,14 +40,17 @@ class ResourceRequirementsRealizer:
         """
         Send the bounds if one of them differs.
 
-        Nothing is sent for a job that does not run. Vertices that it does not have are ignored, and one that has been
-        excluded since keeps what it is asked to have now.
+        Nothing is sent for a job that does not run, unless the intent takes a rescale back: then that may be why.
+        Vertices that it does not have are ignored, and one that has been excluded since keeps what it is asked to have
+        now.
 
         Raises:
             ConflictError: the job runs at what is neither where the intent began nor on the way to its end: somebody
                 else has changed it since, and nothing is sent.
+            RefusedError: likewise of a rescale that is to be taken back, where the job is asked to have something else.
         """
-        if ctx.status is not JobStatus.RUNNING:
+        takes_back = ctx.intent is not None and ctx.intent.takes_back is not None
+        if ctx.status is not JobStatus.RUNNING and not takes_back:
             return False
         client, path = self._clients[ctx.key.cluster], f"/jobs/{ctx.job_id}/resource-requirements"
         present = await client.get(path, read_requirements)
@@ -56,7 +59,9 @@ class ResourceRequirementsRealizer:
         wanted = with_upper_bounds(present, asked, lower=None if Deviation.LOWER_BOUNDS in rules_of(ctx.options) else 1)
         if wanted == present:
             return False
-        if ctx.intent is not None:
+        if ctx.intent is not None and takes_back:
+            _confirm_asked(ctx.intent, upper_bounds(present))
+        elif ctx.intent is not None:
             _confirm(ctx.intent, await client.get(f"/jobs/{ctx.job_id}", read_details))
         await client.put(path, wanted)
         return True
@@ -76,6 +81,15 @@ def _confirm(intent: Intent, running: JobDetails) -> None:
         if not min(before, after) <= vertex.parallelism <= max(before, after):
             message = f"vertex {vertex.id} runs at {vertex.parallelism}, not from {before} to {after}: nothing was sent"
             raise ConflictError(message)
+
+
+def _confirm_asked(intent: Intent, asked: Mapping[VertexId, int]) -> None:
+    """Hold what a job that may not run is asked to have against the rescale: how it ran last is no sign."""
+    for vertex, after in intent.after.items():
+        before, present = intent.before[vertex], asked.get(vertex, after)
+        if present not in {before, after}:
+            message = f"vertex {vertex} is asked to have {present} by somebody else, not {before}: nothing was sent"
+            raise RefusedError(message)
 
 
 def read_requirements(answer: Any) -> Requirements:

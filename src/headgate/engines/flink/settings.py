@@ -72,6 +72,7 @@ def settings_of(
         resource_stabilization_s=_seconds(known, _STABILIZATION, defaults.resource_stabilization_s),
         metric_refresh_s=_seconds(known, _REFRESH, defaults.metric_refresh_s),
         adaptive=_is_adaptive(config, adaptive),
+        reactive=_is_reactive(known),
         slots_per_task_manager=_slots(known, size.slots if size else defaults.slots_per_task_manager),
         task_manager_cpus=_cpus(known),
         task_manager_memory_bytes=_process_memory(known, size.memory_bytes if size else None),
@@ -107,9 +108,13 @@ def _process_memory(config: Config, reported: int | None) -> int | None:
 def _is_adaptive(config: Config | None, job: bool | None) -> bool:  # noqa: FBT001 -- three-valued, not a switch
     if config is None:
         return job is not False
-    if config.get(_MODE, "").lower() == "reactive":
+    if _is_reactive(config):
         return False  # the scheduler is the adaptive one, but takes no orders
     return job if job is not None else config.get(_SCHEDULER, "default").lower() == "adaptive"
+
+
+def _is_reactive(config: Config) -> bool:
+    return config.get(_MODE, "").strip().lower() == "reactive"
 
 
 def _seconds(config: Config, keys: tuple[str, ...], default: float) -> float:

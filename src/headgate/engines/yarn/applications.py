@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.collector import FlinkMetricCollector
+from headgate.engines.flink.exceptions import FlinkFailureHistory
 from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer
 from headgate.engines.flink.wishes import SettingsOf
@@ -15,7 +16,7 @@ from headgate.engines.yarn.manager import Application, Listing
 from headgate.engines.yarn.reach import client_of
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.options.yarn import YarnOptions
-from headgate.ports import JobListFetcher, MetricCollector, ScalingRealizer
+from headgate.ports import FailureHistory, JobListFetcher, MetricCollector, ScalingRealizer
 
 RealizerOf = Callable[[Mapping[str, FlinkClient]], ScalingRealizer]
 
@@ -28,6 +29,7 @@ class Ports:
     client: FlinkClient
     fetcher: JobListFetcher
     collector: MetricCollector
+    history: FailureHistory
     realizer: ScalingRealizer
 
 
@@ -101,6 +103,7 @@ class Applications:
             client=client,
             fetcher=FlinkJobListFetcher(clients, self._settings_of),
             collector=FlinkMetricCollector(clients),
+            history=FlinkFailureHistory(clients),
             realizer=self._realizer_of(clients),
         )
 

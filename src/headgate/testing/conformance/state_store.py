@@ -15,6 +15,9 @@ import pytest
 from headgate.errors import ConflictError
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobMeasure
+from headgate.model.redeploy import Launch, Overlay, Redeploy, Start
+from headgate.model.rollback import ParallelismBound, Rollback, Run, Side, Trial
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord, VersionedState
 from headgate.ports import Lease, StateStore
 
@@ -23,7 +26,9 @@ OTHER = JobKey("local", "other")
 NOON = datetime(2025, 6, 1, 12, 0, 0, 1, tzinfo=UTC)
 SHARD, ANNA, BERT = 7, "host/anna", "host/bert"
 MINUTE = timedelta(minutes=1)
-_ONE, _TWO = {VertexId("a" * 32): 1}, {VertexId("a" * 32): 2}
+_VERTEX = VertexId("a" * 32)
+_ONE, _TWO = {_VERTEX: 1}, {_VERTEX: 2}
+_OVERLAY = Overlay(overrides={"a": "b"}, removals=frozenset({"c"}))
 
 
 def record(decision_id: str, at: datetime, reached_at: datetime | None = None) -> ScalingRecord:
@@ -44,6 +49,9 @@ def full_state() -> JobState:
         deadline=deadline,
         realized_at=NOON + timedelta(seconds=1),
         attempts=2,
+        redeploy=_redeploy(),
+        takes_back="d0",
+        trial=_trial(),
     )
     event = Event(
         at=NOON,
@@ -60,6 +68,48 @@ def full_state() -> JobState:
         rejections=(Rejection(after=_TWO, expires_at=deadline, why="no slots"),),
         history=(record("d1", NOON, reached_at=deadline),),
         outbox=(event, replace(event, subject="local", merge_interval=None)),
+        launch=Launch(jar="job.jar", configuration={"a": "b"}),
+        overlay=_OVERLAY,
+        deferred=_OVERLAY,
+        first=_run(),
+        trial=_trial(),
+        rollback=Rollback(decision_id="d1", at=NOON, run=_run(), target=_ONE, why="sick", paused_until=deadline),
+        bounds=(ParallelismBound(vertex=_VERTEX, parallelism=2, side=Side.BELOW, expires_at=deadline, why="sick"),),
+        job_wide=2,
+    )
+
+
+def _redeploy() -> Redeploy:
+    start = Start(parallelism=1, vertices=_ONE, overlay=_OVERLAY)
+    return Redeploy(launch=Launch(jar="job.jar"), successor="e" * 32, after=start, before=start, realizer="mine")
+
+
+def _run() -> Run:
+    return Run(
+        job_id="f" * 32,
+        fingerprint="topology",
+        parallelism=_ONE,
+        settings="0",
+        started_at=NOON,
+        start=_redeploy().before,
+    )
+
+
+def _trial() -> Trial:
+    return Trial(
+        decision_id="d2",
+        began_at=NOON,
+        before=_run(),
+        after=_TWO,
+        values={JobMeasure.GC_PRESSURE: 0.25},
+        reached_at=NOON,
+        job_id="e" * 32,
+        started_at=NOON,
+        redeploy=_redeploy(),
+        down_since=NOON,
+        takes_back="d0",
+        memory_raised_at=NOON,
+        told=True,
     )
 
 

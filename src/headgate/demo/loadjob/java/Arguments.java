@@ -16,6 +16,7 @@ import java.util.function.Function;
  *   stages       the stage graph, see {@link StageSpec}                 parse:100:1:p,count:1000:1:k
  *   keys, zipf   number of keys and skew (0 = every key alike)          1000, 0
  *   stateKeys, stateBytes   values preloaded into the first keyed stage on each way, and their size   0, 0
+ *   garbageBytes memory that each record takes in a keyed stage and gives back at once               0
  *   maxp         maximum parallelism                                    128
  *   ckptMs       checkpoint interval; 0 leaves it to the cluster        0
  *   chain        whether operators may be chained                       false
@@ -31,6 +32,7 @@ record Arguments(
     double zipf,
     long stateKeys,
     int stateBytes,
+    int garbageBytes,
     int maxParallelism,
     long checkpointMs,
     boolean chain,
@@ -48,6 +50,7 @@ record Arguments(
             given.take("zipf", "0", Arguments::notNegative),
             given.take("stateKeys", "0", text -> atLeast(0, text)),
             given.take("stateBytes", "0", text -> (int) atLeast(0, text)),
+            given.take("garbageBytes", "0", text -> (int) atLeast(0, text)),
             given.take("maxp", "128", text -> (int) atLeast(1, text)),
             given.take("ckptMs", "0", text -> atLeast(0, text)),
             given.take("chain", "false", Arguments::flag),

@@ -9,20 +9,30 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
-/** A stage that counts the records of each key in state, and keeps a preloaded value of a given size beside. */
+/**
+ * A stage that counts the records of each key in state, and keeps a preloaded value of a given size beside. Each record
+ * may make garbage, which costs nothing until the heap is full of state.
+ */
 final class KeyedStage extends KeyedProcessFunction<Long, LoadRecord, LoadRecord> {
   private static final long serialVersionUID = 1L;
+
+  private static final int PIECE_BYTES = 4096;
 
   private final Cost cost;
   private final Selectivity selectivity;
   private final int stateBytes;
+  private final int garbageBytes;
+  /** The latest piece, kept in a field so that the compiler cannot leave the others out. */
+  private transient byte[] thrownAway;
+
   private transient ValueState<Long> seen;
   private transient ValueState<byte[]> ballast;
 
-  KeyedStage(StageSpec stage, int stateBytes) {
+  KeyedStage(StageSpec stage, Arguments arguments) {
     cost = new Cost(stage.costUs());
     selectivity = new Selectivity(stage.selectivity());
-    this.stateBytes = stateBytes;
+    stateBytes = arguments.stateBytes();
+    garbageBytes = arguments.garbageBytes();
   }
 
   @Override
@@ -42,11 +52,19 @@ final class KeyedStage extends KeyedProcessFunction<Long, LoadRecord, LoadRecord
       return;
     }
     cost.start();
+    throwAway();
     Long before = seen.value();
     seen.update(before == null ? 1L : before + 1);
     cost.finish();
     for (int left = selectivity.next(); left > 0; left--) {
       out.collect(record);
+    }
+  }
+
+  /** In pieces as small as those of real records, whose room is found in any heap that has some. */
+  private void throwAway() {
+    for (int left = garbageBytes; left > 0; left -= PIECE_BYTES) {
+      thrownAway = new byte[Math.min(left, PIECE_BYTES)];
     }
   }
 

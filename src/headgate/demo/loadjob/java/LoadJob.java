@@ -62,7 +62,7 @@ public final class LoadJob {
         stage.keyed()
             ? input
                 .keyBy(record -> record.key, Types.LONG)
-                .process(new KeyedStage(stage, arguments.stateBytes()))
+                .process(new KeyedStage(stage, arguments))
             : input.rebalance().process(new PlainStage(stage));
     streams.put(stage.name(), output.name(stage.name()).uid(stage.name()));
   }

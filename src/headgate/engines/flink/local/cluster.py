@@ -22,7 +22,14 @@ from headgate.engines.flink.local.commands import (
 from headgate.engines.flink.local.loopback import HOST, call_json, free_ports
 from headgate.engines.flink.local.processes import Child, Children
 from headgate.engines.flink.local.runtime import FlinkRuntime
-from headgate.engines.flink.local.settings import LAB, Ports, Settings, render, required_settings
+from headgate.engines.flink.local.settings import (
+    LAB,
+    Ports,
+    Settings,
+    memory_options,
+    render,
+    required_settings,
+)
 from headgate.errors import PermanentError
 
 START_LIMIT = timedelta(seconds=90)
@@ -70,9 +77,9 @@ class LocalCluster:
         self._members: dict[str, Child] = {}
         ports = Ports(**dict(zip(("rest", "rpc", "blob"), free_ports(3), strict=True)))
         self.url = f"http://{HOST}:{ports.rest}"
-        self._write_configuration(
-            required_settings(ports=ports, slots=slots, directory=self.directory) | dict(settings)
-        )
+        merged = required_settings(ports=ports, slots=slots, directory=self.directory) | dict(settings)
+        self._memory_options = memory_options(merged)
+        self._write_configuration(merged)
 
     @property
     def pids(self) -> dict[str, int]:
@@ -89,7 +96,7 @@ class LocalCluster:
         try:
             self._start_job_manager()
             for name in self._names:
-                self._start(task_manager(name))
+                self._start(task_manager(name, self._memory_options))
             self._await_slots()
         except BaseException:
             self.close()
@@ -118,7 +125,7 @@ class LocalCluster:
         """Start one more, wait for its slots, return its name."""
         name = f"taskmanager-{len(self._names)}"
         self._names.append(name)
-        self._start(task_manager(name))
+        self._start(task_manager(name, self._memory_options))
         self._await_slots()
         return name
 

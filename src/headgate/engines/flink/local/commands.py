@@ -25,7 +25,7 @@ _OPENED = (
 )
 
 # The JVMs are many, small and short-lived: an optimizing compiler would never earn back what it takes.
-_FAST_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+FAST_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
 LOG4J = """\
 rootLogger.level = INFO
@@ -46,6 +46,8 @@ class Jvm:
     main_class: str
     options: tuple[str, ...]
     arguments: tuple[str, ...] = ()
+    tuning: tuple[str, ...] = FAST_START
+    """How the JVM itself works: its garbage collector, its compilers."""
 
 
 def job_manager(name: str, application: Application | None = None) -> Jvm:
@@ -59,12 +61,12 @@ def job_manager(name: str, application: Application | None = None) -> Jvm:
     return Jvm(name=name, main_class=main_class, options=options, arguments=arguments)
 
 
-def task_manager(name: str) -> Jvm:
-    """Return a TaskManager; its heap and direct memory match the settings."""
+def task_manager(name: str, options: tuple[str, ...] = ()) -> Jvm:
+    """Return a TaskManager; its options are those of its memory, see `settings.memory_options`."""
     return Jvm(
         name=name,
         main_class="org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
-        options=("-Xms320m", "-Xmx320m", "-XX:MaxDirectMemorySize=200m"),
+        options=options,
         arguments=("-D", f"taskmanager.resource-id={name}"),
     )
 
@@ -74,7 +76,7 @@ def command(jvm: Jvm, runtime: FlinkRuntime, directory: Path) -> list[str]:
     return [
         str(runtime.java.executable),
         *jvm.options,
-        *_FAST_START,
+        *jvm.tuning,
         *runtime.archive_options(jvm.main_class),
         *(f"--add-exports={package}=ALL-UNNAMED" for package in _EXPORTED),
         *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),

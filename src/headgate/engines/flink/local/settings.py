@@ -1,4 +1,4 @@
-"""What the local cluster's processes are told: the settings that it cannot do without, and two presets."""
+"""What the local cluster's processes are told: the settings that it cannot do without, and presets."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from headgate.engines.flink.local.loopback import HOST
+from headgate.options.units import parse_memory_size
 
 Settings = Mapping[str, str]
+
+_MEMORY = "taskmanager.memory."
+_HEAP = ("framework.heap.size", "task.heap.size")
+_DIRECT = ("framework.off-heap.size", "task.off-heap.size", "network.max")
 
 STOCK: Settings = MappingProxyType({})
 """Flink's own defaults: 30 s cooldown, 60 s stabilization, 10 s metric fetcher, no checkpoints."""
@@ -36,6 +41,16 @@ LAB: Settings = MappingProxyType(
     }
 )
 """For tests and the demo: everything that only makes one wait is short."""
+
+REACTIVE: Settings = MappingProxyType(
+    {
+        **LAB,
+        "scheduler-mode": "reactive",
+        # TaskManagers that somebody else started end by themselves soon after the cluster.
+        "taskmanager.registration.timeout": "30 s",
+    }
+)
+"""For the cluster of one application whose job uses whatever TaskManagers there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +107,12 @@ def _task_manager_resources(slots: int) -> dict[str, str]:
         "taskmanager.memory.jvm-overhead.min": "64m",
         "taskmanager.memory.jvm-overhead.max": "64m",
     }
+
+
+def memory_options(settings: Settings) -> tuple[str, ...]:
+    """Return what a TaskManager's JVM must be told of these settings, as Flink's start script would."""
+    heap, direct = (sum(parse_memory_size(settings[_MEMORY + part]) for part in parts) for parts in (_HEAP, _DIRECT))
+    return (f"-Xms{heap}", f"-Xmx{heap}", f"-XX:MaxDirectMemorySize={direct}")
 
 
 def _places(directory: Path) -> dict[str, str]:

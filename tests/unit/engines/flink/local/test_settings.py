@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from headgate.engines.flink.local.settings import LAB, STOCK, Ports, render, required_settings
+from headgate.engines.flink.local.settings import LAB, STOCK, Ports, memory_options, render, required_settings
 
 PORTS = Ports(rest=1, rpc=2, blob=3)
 
@@ -27,6 +27,14 @@ def test_every_address_is_loopback() -> None:
     addresses = {key: value for key, value in required().items() if key.endswith(("address", "host"))}
     assert len(addresses) == 6
     assert set(addresses.values()) == {"127.0.0.1"}
+
+
+def test_the_jvm_of_a_task_manager_is_told_of_its_memory() -> None:
+    """Heap, and what is direct: what the framework has, what the tasks have, and the network's."""
+    sizes = {"taskmanager.memory.task.heap.size": "64m", "taskmanager.memory.network.max": "256kb"}
+    heap, direct = 128 * 2**20, 96 * 2**20 + 256 * 2**10
+    expected = (f"-Xms{heap}", f"-Xmx{heap}", f"-XX:MaxDirectMemorySize={direct}")
+    assert memory_options(required() | sizes) == expected
 
 
 def test_places_are_inside_the_clusters_directory() -> None:

@@ -1,0 +1,58 @@
+"""What is known from one cycle to the next of reactive jobs and their clusters. Lost with the process, without harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from headgate.algorithm.reactive.shares import SlotWish
+from headgate.algorithm.reactive.slots import slots_of
+from headgate.algorithm.reactive.timings import Offers
+from headgate.model.identity import JobKey
+from headgate.model.samples import JobSample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How one reactive job stands."""
+
+    wish: SlotWish
+    offers: Offers
+    total: int
+    """Slots of its cluster, without those of workers that are about to go."""
+
+    def slots_for(self, sample: JobSample) -> int:
+        """
+        Give the slots that the job may use now.
+
+        More than were settled where it uses them already: the engine may have grown it by itself when a worker came
+        back, and is not fought.
+        """
+        settled, latest = self.offers.settled or 0, self.offers.latest
+        return max(settled, min(latest, slots_of(sample.topology)))
+
+    @property
+    def is_short(self) -> bool:
+        """Tell whether it has lacked slots for as long as a lost worker may take to come back."""
+        return self.offers.settled is not None and max(self.offers.settled, self.offers.latest) < self.wish.least
+
+
+@dataclass(slots=True, kw_only=True)
+class Ledger:
+    """Read and written by the decider and by who steers the workers, within one cycle at a time."""
+
+    standings: dict[JobKey, Standing] = field(default_factory=dict)
+    needs: dict[JobKey, int] = field(default_factory=dict)
+    """Slots that each job needs by its load, of those that were evaluated in this cycle."""
+    jobs: dict[str, int] = field(default_factory=dict)
+    """How many jobs each cluster has."""
+    caps: dict[str, int] = field(default_factory=dict)
+    """Slots of a cluster that may still be used while some of its workers are about to go."""
+    rooms: dict[str, int] = field(default_factory=dict)
+    """Slots that a cluster can have when it has all the workers that it may."""
+
+    def keep_only(self, jobs: Iterable[JobKey]) -> None:
+        """Forget the others, and what was needed in the last cycle."""
+        known = set(jobs)
+        self.standings = {job: standing for job, standing in self.standings.items() if job in known}
+        self.needs.clear()

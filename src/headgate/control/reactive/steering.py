@@ -1,0 +1,193 @@
+"""
+The workers of each cluster that has a provider: more as soon as its jobs need more slots, fewer after a while.
+
+What is wanted is asked for in every cycle, so that a worker that died is replaced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from headgate.algorithm.reactive.workers import Fleet, fleet_after, workers_for
+from headgate.control.reactive import reports
+from headgate.control.reactive.ledger import Ledger
+from headgate.control.reactive.sharing import Seen, by_cluster, latest_sample, share_out, used_slots
+from headgate.model.decision import Decision, Outcome
+from headgate.model.identity import JobKey
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
+from headgate.options.live import Live, in_force
+from headgate.options.reactive import WorkersOptions
+from headgate.options.service import Mode
+from headgate.ports import EventHandler, ResourceProvider
+
+
+@dataclass(slots=True, kw_only=True)
+class SteeredCluster:
+    """A cluster whose workers may be changed, and what is wanted of it. In memory: a restart only delays shrinking."""
+
+    name: str
+    provider: ResourceProvider
+    options: Live[WorkersOptions]
+    fleet: Fleet | None = None
+    """None before anything was asked of the provider."""
+    asked: int = 0
+    """For how many workers the provider was asked last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seeing:
+    """What a cycle has found out about the jobs of one cluster."""
+
+    sample: JobSample
+    """The newest of any of them."""
+    slots: int
+    """Needed by all of them."""
+    used: int
+    """By those whose engine has to be told, so that they let go before a worker goes."""
+    may_shrink: bool
+    why: str
+    """The needs of the jobs in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steering:
+    """Offers slots to reactive jobs before a cycle decides, and steers workers after it."""
+
+    events: EventHandler
+    ledger: Ledger = field(default_factory=Ledger)
+    clusters: Sequence[SteeredCluster] = ()
+    mode: Live[Mode] = Mode.ACT
+    looks_after: Callable[[JobKey], bool] = lambda _: True
+    """Whether the workers of a cluster are this process's: of all that share a store one has them."""
+    time_limit: timedelta = timedelta(seconds=30)
+    """For one call of a provider."""
+    _short: set[JobKey] = field(default_factory=set, init=False)
+
+    def begin(self, observations: Seen, now: datetime) -> None:
+        """Offer the slots that there are; of all jobs, also of those that another process decides for."""
+        share_out(observations, self.ledger, now)
+        short = {job for job, standing in self.ledger.standings.items() if standing.is_short}
+        for job in sorted(short - self._short):
+            standing = self.ledger.standings[job]
+            self.events.handle(reports.slots_short(job, standing.offers.latest, standing.wish.least, now))
+        self._short.clear()
+        self._short.update(short)
+
+    async def steer(
+        self, observations: Seen, decisions: Sequence[Decision], on_trial: Collection[JobKey], now: datetime
+    ) -> None:
+        """
+        Ask for the workers that the jobs need by what was decided; never raises.
+
+        Args:
+            observations: of the jobs that were decided for.
+            decisions: of this cycle.
+            on_trial: jobs whose last rescale has not proved good yet.
+            now: when the cycle began.
+        """
+        decided = {decision.job: decision for decision in decisions}
+        known = by_cluster(observations)
+        mine = [each for each in self.clusters if self.looks_after(JobKey(each.name, ""))]
+        await asyncio.gather(
+            *(self._steer(each, self._see(known.get(each.name, {}), decided, on_trial), now) for each in mine)
+        )
+
+    def _see(self, jobs: Seen, decided: Mapping[JobKey, Decision], on_trial: Collection[JobKey]) -> Seeing | None:
+        """Put together what the jobs of a cluster need; None where none of them was seen at the last tick."""
+        sample = latest_sample(jobs)
+        if sample is None:
+            return None
+        needs = {job: self.ledger.needs.get(job, used_slots(seen)) for job, seen in jobs.items()}
+        told = [seen for seen in jobs.values() if seen.sample and not seen.sample.settings.reactive]
+        return Seeing(
+            sample=sample,
+            slots=sum(needs.values()),
+            used=sum(used_slots(seen) for seen in told),
+            may_shrink=all(self._is_settled(job, decided.get(job)) and job not in on_trial for job in jobs),
+            why=", ".join(f"{job.name} needs {slots} slots" for job, slots in needs.items()),
+        )
+
+    def _is_settled(self, job: JobKey, decision: Decision | None) -> bool:
+        """Tell whether a job is not changing, and its need is known; one that is not looked after stays as it is."""
+        if decision is None or decision.reason is Reason.DISABLED:
+            return decision is not None
+        return job in self.ledger.needs and decision.outcome is not Outcome.NOT_READY
+
+    async def _steer(self, cluster: SteeredCluster, seeing: Seeing | None, now: datetime) -> None:
+        try:
+            async with asyncio.timeout(self.time_limit.total_seconds()):
+                if in_force(self.mode) is Mode.ACT:
+                    await self._act(cluster, seeing, now)
+                else:
+                    await self._advise(cluster, seeing, now)
+        except Exception as error:  # noqa: BLE001 - one provider's failure is its cluster's event, whatever it is
+            self.ledger.rooms.pop(cluster.name, None)
+            limit = f"no answer within {self.time_limit.total_seconds():g} s" if isinstance(error, TimeoutError) else ""
+            why = limit or str(error) or type(error).__name__
+            self.events.handle(reports.workers_failed(cluster.name, why, now))
+
+    async def _act(self, cluster: SteeredCluster, seeing: Seeing | None, now: datetime) -> None:
+        options = in_force(cluster.options)
+        if cluster.fleet is None:
+            cluster.asked = (await cluster.provider.workers()).wanted
+            cluster.fleet = Fleet(count=_bounded(cluster.asked, options))
+        fleet = cluster.fleet = _after(cluster.fleet, seeing, now, options)
+        count = self._drained(cluster, fleet.count, seeing)
+        sent = await cluster.provider.request(count)
+        if seeing:
+            self.ledger.rooms[cluster.name] = options.most * seeing.sample.settings.slots_per_task_manager
+        before, cluster.asked = cluster.asked, count
+        if sent or count != before:
+            self.events.handle(reports.workers_requested(cluster.name, count, before, _why(count, before, seeing), now))
+
+    def _drained(self, cluster: SteeredCluster, count: int, seeing: Seeing | None) -> int:
+        """Give the workers to ask for now: before some of them go, the jobs let go of their slots."""
+        if seeing is None:
+            return max(count, cluster.asked)
+        per = seeing.sample.settings.slots_per_task_manager
+        cap, total = self.ledger.caps.get(cluster.name), seeing.sample.slots_total
+        if count < cluster.asked:
+            self.ledger.caps[cluster.name] = count * per
+            return count if seeing.used <= count * per else cluster.asked
+        if cap is not None and (count * per > cap or (total is not None and total <= cap)):
+            del self.ledger.caps[cluster.name]
+        return count
+
+    async def _advise(self, cluster: SteeredCluster, seeing: Seeing | None, now: datetime) -> None:
+        """Say what would be asked for, and wait with shrinking as if it were."""
+        self.ledger.rooms.pop(cluster.name, None)
+        self.ledger.caps.pop(cluster.name, None)
+        options, wanted = in_force(cluster.options), (await cluster.provider.workers()).wanted
+        before = cluster.fleet if cluster.fleet and cluster.fleet.count == wanted else Fleet(count=wanted)
+        fleet = _after(before, seeing, now, options)
+        if fleet.count == wanted:
+            cluster.fleet = fleet
+            return
+        why = _why(fleet.count, wanted, seeing)
+        self.events.handle(reports.workers_advised(cluster.name, fleet.count, wanted, why, now))
+
+
+def _after(fleet: Fleet, seeing: Seeing | None, now: datetime, options: WorkersOptions) -> Fleet:
+    """Give the workers to be had now: as many as before, within the bounds, while nothing is known of the jobs."""
+    if fleet.count != _bounded(fleet.count, options):
+        fleet = Fleet(count=_bounded(fleet.count, options))
+    if seeing is None:
+        return fleet
+    needed = workers_for(seeing.slots, seeing.sample.settings.slots_per_task_manager, options)
+    return fleet_after(fleet, needed, now, options, may_shrink=seeing.may_shrink)
+
+
+def _bounded(count: int, options: WorkersOptions) -> int:
+    return min(max(count, options.least), options.most)
+
+
+def _why(count: int, before: int, seeing: Seeing | None) -> str:
+    if count == before:
+        return "one was missing"
+    if seeing is None:
+        return "these are the bounds of their number"
+    return f"{seeing.why}, and a worker has {seeing.sample.settings.slots_per_task_manager}"

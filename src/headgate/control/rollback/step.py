@@ -1,0 +1,98 @@
+"""
+The rollback's place in a cycle: before anything else, and for jobs that do not run above all.
+
+What is remembered of a rescale is in the job's state alone: Headgate may have been killed between it and the verdict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from headgate.algorithm.rollback import foreign_change
+from headgate.control.observation import Observation
+from headgate.control.rollback.judging import Judged, fresh, raised, rolled_back
+from headgate.control.rollback.means import Means
+from headgate.control.rollback.memory import MemoryRaise, NoMemoryRaise
+from headgate.control.rollback.trials import aged, observed, trial_of, with_trial
+from headgate.errors import HeadgateError
+from headgate.model.metrics import NotReady
+from headgate.model.reasons import Reason
+from headgate.model.rollback import Aftermath, JobFailure, Trial
+from headgate.model.samples import JobSample
+from headgate.model.state import JobState
+from headgate.ports import FailureHistory, JobContext
+
+FAILURES_LIMIT = timedelta(seconds=10)
+"""How long a job's failures are waited for: without them the verdict comes a cycle later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackStep:
+    """Gathers what became of rescales of ours, and asks for more memory where that may help."""
+
+    failures: FailureHistory | None = None
+    """None: nobody remembers failures."""
+    memory: MemoryRaise = field(default_factory=NoMemoryRaise)
+    _means: Means = field(default_factory=Means, init=False)
+
+    async def observe(self, seen: Observation, state: JobState, now: datetime) -> tuple[JobState, JobContext]:
+        """Note what became of the job's latest rescale, and give the job with it, for the checkers."""
+        ctx, state = seen.ctx, aged(state, now)
+        trial = trial_of(state)
+        if trial is None:
+            self._means.forget(ctx.key)
+            return state, ctx
+        if not _can_be_observed(seen, state):
+            return state, ctx
+        sample, failures = fresh(seen), await self._failures(ctx, trial)
+        trial = observed(trial, ctx, sample, failures, now)
+        state = with_trial(state, trial)
+        if sample is not None and foreign_change(trial, ctx.job_id, ctx.started_at, sample):
+            return state, ctx  # it runs, and is somebody else's by now
+        aftermath = Aftermath(
+            trial=trial,
+            now=now,
+            status=ctx.status,
+            down_since=trial.down_since,
+            running=sample.topology.parallelism if sample else {},
+            failures=failures,
+            values=self._means.with_sample(ctx.key, trial, sample),
+        )
+        return state, replace(ctx, aftermath=aftermath)
+
+    async def raise_memory(self, seen: Observation, state: JobState, sick: NotReady) -> Judged:
+        """Ask for more memory, as was saved before; where that cannot be had the rescale is taken back."""
+        ctx = seen.ctx
+        if ctx.aftermath is None:
+            return Judged(state=state, obstacle=sick)
+        why_not = await self._ask(ctx, ctx.aftermath.trial, sick.message, seen.sample)
+        if why_not is None:
+            return raised(seen, state, sick)
+        return rolled_back(seen, state, sick, f"its memory was not raised: {why_not}")
+
+    async def _ask(self, ctx: JobContext, trial: Trial, evidence: str, sample: JobSample | None) -> str | None:
+        try:
+            return await self.memory.raise_for(ctx, trial, evidence, sample)
+        except HeadgateError as error:
+            return str(error)
+
+    async def _failures(self, ctx: JobContext, trial: Trial) -> tuple[JobFailure, ...]:
+        # What failed before a rollback was reached was still the sick job.
+        since = trial.reached_at if trial.takes_back else trial.began_at
+        if self.failures is None or since is None:
+            return ()
+        try:
+            async with asyncio.timeout(FAILURES_LIMIT.total_seconds()):
+                known = await self.failures.query_failures(ctx, since)
+        except (HeadgateError, TimeoutError):
+            return ()
+        return tuple(failure for failure in known.failures if failure.at >= since)
+
+
+def _can_be_observed(seen: Observation, state: JobState) -> bool:
+    """Tell whether a job can be judged: its cluster answers, and no redeploy is at work on it."""
+    if not seen.ctx.options.enabled or (state.intent and state.intent.redeploy):
+        return False
+    return seen.problem is None or seen.problem.reason is not Reason.JOB_UNREACHABLE

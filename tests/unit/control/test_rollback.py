@@ -1,0 +1,419 @@
+"""A rescale that makes its job sick is taken back: by whom it was made, where the job goes, and what holds then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from headgate.control.deciding import Answer, PlainDecider
+from headgate.errors import RefusedError, UnreachableError
+from headgate.model.events import EventReason
+from headgate.model.identity import VertexId
+from headgate.model.measures import JobStatus
+from headgate.model.metrics import NotReady
+from headgate.model.reasons import Reason
+from headgate.model.rollback import Aftermath, Side
+from headgate.model.state import JobState
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.rollback import RollbackOptions, RollbackTarget
+from headgate.options.service import Mode
+from headgate.ports import JobContext
+from headgate.testing.builders import ORDERS, at, chain, context, sample
+from headgate.testing.scenario import Scenario
+
+AGG = VertexId("agg")
+
+
+@dataclass(frozen=True)
+class Doctor(PlainDecider):
+    """Condemns a job whose rescale is under observation and that is down, or runs at what is too many."""
+
+    too_many: int | None = None
+
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+        """Say so."""
+        aftermath = ctx.aftermath
+        if aftermath is None or not self._is_sick(aftermath):
+            return None
+        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker never-running: it does not run")
+
+    def _is_sick(self, aftermath: Aftermath) -> bool:
+        heavy = self.too_many is not None and aftermath.running.get(AGG, 0) >= self.too_many
+        return heavy or aftermath.status is not JobStatus.RUNNING
+
+
+def options(**rollback: object) -> AutoscalerOptions:
+    """Return options of a job that is decided for at once."""
+    chosen = replace(RollbackOptions(), **rollback)  # type: ignore[arg-type]
+    return AutoscalerOptions(rollback=chosen)
+
+
+@pytest.fixture
+def ward(world: Scenario) -> Scenario:
+    """One running job, source -> agg, whose agg needs four times its capacity, and a doctor."""
+    world.decider = Doctor()
+    return world
+
+
+def lie_down(ward: Scenario, status: JobStatus = JobStatus.RESTARTING, **changes: object) -> None:
+    """Let the job fail over."""
+    ward.engine.contexts[ORDERS] = replace(ward.engine.contexts[ORDERS], status=status, **changes)  # type: ignore[arg-type]
+
+
+def get_up(ward: Scenario) -> None:
+    """Let the job run."""
+    lie_down(ward, JobStatus.RUNNING)
+
+
+def state(ward: Scenario) -> JobState:
+    """Return what is remembered of the job."""
+    return ward.store.load(ORDERS).state
+
+
+def told(ward: Scenario, reason: EventReason) -> list[str]:
+    """Return the messages of one kind of event."""
+    return [event.message for event in ward.events.told if event.reason is reason]
+
+
+async def fall_ill(ward: Scenario) -> None:
+    """Let the job be rescaled from 1 to 4, and then fail over."""
+    await ward.tick(0)
+    ward.factors = {}
+    await ward.tick(30)
+    lie_down(ward)
+
+
+async def test_a_job_that_its_rescale_made_sick_goes_back(ward: Scenario) -> None:
+    """It does not run, and is asked to have what it had: one event tells of it with the evidence."""
+    await fall_ill(ward)
+
+    decision = (await ward.tick(60))["orders"]
+
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
+    assert decision.reason is Reason.ROLLED_BACK
+    (message,) = told(ward, EventReason.ROLLBACK)
+    assert "agg 1 -> 4" in message
+    assert "checker never-running: it does not run" in message
+    assert "goes back to agg 1" in message
+
+
+async def test_a_rollback_is_a_rescale_like_any_other_in_the_history(ward: Scenario) -> None:
+    """It was made, it takes back the one before, and it is seen to hold once the job runs."""
+    await fall_ill(ward)
+    await ward.tick(60)
+    get_up(ward)
+    await ward.tick(90)
+
+    grown, back = state(ward).history
+    assert (dict(grown.after), dict(back.after)) == ({"agg": 4}, {"agg": 1})
+    assert back.reached_at == at(90)
+    assert state(ward).intent is None
+
+
+async def test_a_headgate_that_never_saw_the_job_run_takes_it_back_all_the_same(ward: Scenario) -> None:
+    """It was killed between rescale and verdict: only the store remembers, and there is no sample at all."""
+    await ward.tick(0)
+    lie_down(ward)
+    later = Scenario(store=ward.store, engine=ward.engine, decider=Doctor())
+
+    await later.tick(3_600)
+
+    assert later.log.samples == []
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
+
+
+async def test_a_rescale_whose_answer_was_lost_is_taken_back_too(ward: Scenario) -> None:
+    """It may be what made the job sick; the rollback takes the place of its open intent."""
+    ward.engine.realize_faults = [UnreachableError("no answer")]
+    await ward.tick(0)
+    sick = state(ward).intent
+    ward.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 4}))
+    lie_down(ward)
+
+    await ward.tick(30)
+
+    back = state(ward).intent
+    assert sick
+    assert back
+    assert back.takes_back == sick.decision_id
+    assert ward.engine.requests == [{"agg": 1}]
+
+
+async def test_a_rollback_that_had_no_answer_is_asked_for_again(ward: Scenario) -> None:
+    """It is the same intent, told of once, and asked for while the job does not run."""
+    await fall_ill(ward)
+    ward.engine.realize_faults = [UnreachableError("no answer")]
+
+    await ward.tick(60)
+    await ward.tick(90)
+
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
+    assert len(told(ward, EventReason.ROLLBACK)) == 1
+
+
+async def test_a_parallelism_that_made_the_job_sick_stays_a_bound_until_it_expires(ward: Scenario) -> None:
+    """A vertex that had grown stays below; after a day it may try again."""
+    await fall_ill(ward)
+    await ward.tick(60)
+
+    (bound,) = state(ward).bounds
+    assert (bound.vertex, bound.parallelism, bound.side) == ("agg", 4, Side.BELOW)
+    assert bound.expires_at == at(60) + timedelta(hours=24)
+
+    get_up(ward)
+    await ward.tick(60 + 24 * 3_600)
+    assert state(ward).bounds == ()
+
+
+async def test_a_vertex_that_shrank_too_far_stays_above(ward: Scenario) -> None:
+    """The bound is on the other side."""
+    ward.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 4}))
+    ward.factors = {"agg": 0.5}
+    ward.engine.contexts[ORDERS] = context(options=AutoscalerOptions(scale_down_interval=timedelta()))
+    await fall_ill(ward)
+    await ward.tick(60)
+
+    (bound,) = state(ward).bounds
+    assert (bound.parallelism, bound.side) == (2, Side.ABOVE)
+
+
+async def test_nothing_is_scaled_until_the_cluster_is_restarted(ward: Scenario) -> None:
+    """Without an own time the pause lasts until the engine has the job anew, however long that takes."""
+    lie_down(ward, JobStatus.RUNNING, started_at=at(-60))
+    await fall_ill(ward)
+    await ward.tick(60)
+    get_up(ward)
+    ward.factors = {"agg": 2.0}
+
+    assert (await ward.tick(90))["orders"].reason is Reason.ROLLED_BACK
+    decision = (await ward.tick(90_000))["orders"]
+    assert decision.reason is Reason.ROLLED_BACK
+    assert "until the cluster is restarted" in decision.message
+
+    lie_down(ward, JobStatus.RUNNING, started_at=at(90_010))
+    assert (await ward.tick(90_030))["orders"].acts
+    assert state(ward).rollback is None
+
+
+async def test_a_job_that_was_submitted_anew_is_scaled_again(ward: Scenario) -> None:
+    """Another job id ends the pause as well."""
+    await fall_ill(ward)
+    await ward.tick(60)
+    get_up(ward)
+    await ward.tick(90)
+    ward.engine.add(context(job_id="j2"), sample(chain({"source": 1, "agg": 1}), job_id="j2"))
+    ward.factors = {"agg": 2.0}
+
+    assert (await ward.tick(120))["orders"].acts
+
+
+async def test_a_pause_may_have_a_time(ward: Scenario) -> None:
+    """When it is over the job is scaled, on its side of the bound."""
+    ward.engine.contexts[ORDERS] = context(options=options(pause=timedelta(hours=1)))
+    await fall_ill(ward)
+    await ward.tick(60)
+    get_up(ward)
+    ward.factors = {"agg": 2.0}
+
+    assert (await ward.tick(3_600))["orders"].reason is Reason.ROLLED_BACK
+    assert (await ward.tick(3_661))["orders"].acts
+
+
+async def test_a_job_that_is_still_sick_after_its_rollback_is_left_alone(ward: Scenario) -> None:
+    """Never a loop: one event says so, and nothing more is asked of the engine until it is well."""
+    await fall_ill(ward)
+
+    for seconds in range(60, 7_200, 300):
+        await ward.tick(seconds)
+
+    assert told(ward, EventReason.ROLLBACK_IN_VAIN) == [
+        "the job is sick also after its rollback to agg 1, and is left alone: checker never-running: it does not run"
+    ]
+    assert {request[AGG] for request in ward.engine.requests[1:]} == {1}
+    assert len(told(ward, EventReason.ROLLBACK)) == 1
+
+
+async def test_a_rescale_that_was_observed_long_enough_is_good(ward: Scenario) -> None:
+    """What makes the job sick later is not its rescale; where it goes back to the next time is what ran well."""
+    await ward.tick(0)
+    ward.factors = {}
+    await ward.tick(30)
+    await ward.tick(30 + 15 * 60)
+    assert state(ward).trial is None
+
+    lie_down(ward)
+    await ward.tick(1_000)
+    get_up(ward)
+    ward.factors = {"agg": 2.0}
+    await ward.tick(1_030)
+    trial = state(ward).trial
+    assert trial
+    assert dict(trial.before.parallelism) == {"source": 1, "agg": 4}
+    assert EventReason.ROLLBACK not in ward.events.reasons
+
+
+async def test_a_second_rescale_before_the_first_has_proved_good_goes_back_before_both(ward: Scenario) -> None:
+    """Nobody knows whether the job would have stayed well in between."""
+    await ward.tick(0)
+    ward.factors = {"agg": 2.0}
+    await ward.tick(30)
+    lie_down(ward)
+    await ward.tick(60)
+
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 8}, {"agg": 1}]
+
+
+async def test_the_first_parallelism_can_be_the_target(ward: Scenario) -> None:
+    """Not what ran last, but what the user once submitted."""
+    ward.engine.contexts[ORDERS] = context(options=options(target=RollbackTarget.FIRST))
+    await ward.tick(0)
+    ward.factors = {}
+    await ward.tick(30)
+    await ward.tick(30 + 15 * 60)
+    ward.factors = {"agg": 2.0}
+    await ward.tick(1_000)
+    lie_down(ward)
+    await ward.tick(1_030)
+
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 8}, {"agg": 1}]
+    assert [bound.parallelism for bound in state(ward).bounds] == [8]
+
+
+async def test_a_job_that_was_submitted_anew_is_not_touched(ward: Scenario) -> None:
+    """The user's own bad deployment is the user's: it is said once why nothing is done."""
+    await ward.tick(0)
+    ward.factors = {}
+    ward.engine.add(
+        context(job_id="j2", status=JobStatus.RESTARTING), sample(chain({"source": 1, "agg": 4}), job_id="j2")
+    )
+
+    for seconds in (30, 60, 90):
+        await ward.tick(seconds)
+
+    (message,) = told(ward, EventReason.ROLLBACK_WITHHELD)
+    assert "the job was submitted anew since then" in message
+    assert len(ward.engine.requests) == 1
+
+
+async def test_a_job_whose_job_manager_was_restarted_is_not_touched(ward: Scenario) -> None:
+    """Whoever restarted it may have changed anything."""
+    lie_down(ward, JobStatus.RUNNING, started_at=at(-60))
+    await fall_ill(ward)
+    lie_down(ward, started_at=at(40))
+
+    await ward.tick(60)
+
+    assert "its JobManager was restarted since then" in told(ward, EventReason.ROLLBACK_WITHHELD)[0]
+    assert len(ward.engine.requests) == 1
+
+
+async def test_a_rescale_by_the_user_is_not_taken_back(ward: Scenario) -> None:
+    """The job runs at what nobody here has asked for, so whatever is wrong with it is not ours."""
+    ward.decider = Doctor(too_many=4)
+    await ward.tick(0)
+    ward.factors = {}
+    ward.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 6}))
+
+    for seconds in (30, 60, 90):
+        await ward.tick(seconds)
+
+    assert len(ward.engine.requests) == 1
+    assert EventReason.ROLLBACK not in ward.events.reasons
+
+
+async def test_a_change_of_the_graph_is_not_ours(ward: Scenario) -> None:
+    """A job of the same id with other vertices is another program."""
+    ward.decider = Doctor(too_many=4)
+    await ward.tick(0)
+    ward.factors = {}
+    ward.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 4, "sink": 1}))
+
+    await ward.tick(30)
+
+    assert len(ward.engine.requests) == 1
+
+
+async def test_a_job_that_runs_but_is_sick_goes_back(ward: Scenario) -> None:
+    """Short of memory, it may well be running."""
+    ward.decider = Doctor(too_many=4)
+    await ward.tick(0)
+    ward.factors = {}
+
+    await ward.tick(30)
+    await ward.tick(60)
+
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
+    assert state(ward).intent is None
+    assert EventReason.RESCALE_REACHED in ward.events.reasons
+
+
+@pytest.mark.parametrize("how", ["option", "mode", "excluded"])
+async def test_where_nothing_may_be_changed_it_is_only_told(ward: Scenario, how: str) -> None:
+    """One event says that the job is sick since its rescale, and why it stays so."""
+    await fall_ill(ward)
+    if how == "option":
+        lie_down(ward, options=options(enabled=False))
+    elif how == "excluded":
+        lie_down(ward, options=AutoscalerOptions(excluded_periods=("00:00-23:59",)))
+    else:
+        ward.mode = Mode.ADVISE
+
+    for seconds in (60, 90, 120):
+        await ward.tick(seconds)
+
+    assert len(told(ward, EventReason.ROLLBACK_WITHHELD)) == 1
+    assert len(ward.engine.requests) == 1
+
+
+async def test_what_was_only_told_is_done_once_it_may_be(ward: Scenario) -> None:
+    """The operator lets Headgate act: the job is still sick, and still by the same rescale."""
+    await fall_ill(ward)
+    ward.mode = Mode.ADVISE
+    await ward.tick(60)
+    ward.mode = Mode.ACT
+    await ward.tick(90)
+
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
+
+
+async def test_a_cluster_that_does_not_answer_says_nothing_about_the_job(ward: Scenario) -> None:
+    """Not seen is not sick."""
+    await ward.tick(0)
+    ward.engine.failures = {"prod": "connection refused"}
+    ward.engine.contexts[ORDERS] = replace(ward.engine.contexts[ORDERS], status=JobStatus.RESTARTING)
+
+    await ward.tick(600)
+
+    assert len(ward.engine.requests) == 1
+
+
+async def test_a_rollback_that_the_engine_refuses_is_told_and_not_tried_again(ward: Scenario) -> None:
+    """Nothing more can be done, and nothing is scaled."""
+    await fall_ill(ward)
+    ward.engine.realize_faults = [RefusedError("no such vertex")]
+
+    for seconds in (60, 90, 120):
+        await ward.tick(seconds)
+
+    assert len(ward.engine.requests) == 1
+    assert "the engine refused: no such vertex" in told(ward, EventReason.RESCALE_NOT_REACHED)[0]
+    assert len(told(ward, EventReason.ROLLBACK_IN_VAIN)) == 1
+
+
+async def test_since_when_a_job_is_down_survives_a_restart(ward: Scenario) -> None:
+    """Each tick is a process of its own here; the first that saw it is what counts."""
+    ward.decider = PlainDecider()
+    await fall_ill(ward)
+    await ward.tick(60)
+    await ward.tick(90)
+    trial = state(ward).trial
+    assert trial
+    assert trial.down_since == at(60)
+
+    get_up(ward)
+    await ward.tick(120)
+    trial = state(ward).trial
+    assert trial
+    assert trial.down_since is None
