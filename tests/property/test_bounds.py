@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from headgate.algorithm.alignment import AlignmentMode
 from headgate.algorithm.bounds import within
 from headgate.algorithm.decide import decide
+from headgate.algorithm.plan import groups
 from headgate.algorithm.review import Bounds, amended
+from headgate.algorithm.rules import rules_of
 from headgate.control.redeployment import Redeployment
-from headgate.model.decision import ConfigChanges, Decision
+from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.identity import VertexId
 from headgate.model.rollback import ParallelismBound, Side
-from headgate.model.samples import EngineSettings, JobSample
+from headgate.model.samples import EngineSettings
 from headgate.model.state import DelayedScaleDown, JobState, Wish
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
@@ -31,24 +33,28 @@ BY_REDEPLOY = Redeployment(applies=lambda _: True)
 
 parallelisms = st.integers(1, 24)
 factors = st.floats(0, 6, allow_nan=False)
-bounds = st.lists(
-    st.builds(
+
+
+def bounds_of(*vertices: VertexId, least: int = 0) -> st.SearchStrategy[tuple[ParallelismBound, ...]]:
+    """Draw bounds of these vertices, often several of one."""
+    bound = st.builds(
         ParallelismBound,
-        vertex=st.sampled_from(NAMES),
+        vertex=st.sampled_from(vertices),
         parallelism=parallelisms,
         side=st.sampled_from(Side),
         expires_at=st.just(EXPIRY),
         why=st.just("it failed"),
-    ),
-    max_size=6,
-).map(tuple)
+    )
+    return st.lists(bound, min_size=least, max_size=6).map(tuple)
+
+
 wishes = st.builds(
     lambda wanted: DelayedScaleDown(first_at=START, wishes=(Wish(at=NOW, parallelism=wanted, outside=True),)),
     parallelisms,
 )
 states = st.builds(
     JobState,
-    bounds=bounds,
+    bounds=bounds_of(*NAMES),
     delayed=st.dictionaries(st.sampled_from(NAMES), wishes, max_size=2),
     job_wide=st.none() | parallelisms,
 )
@@ -107,6 +113,11 @@ def _decided(graph: Topology, needs: list[float], option: AutoscalerOptions, sta
     return decide(sample(graph), evaluated(graph, factor), option, NOW, state)
 
 
+def _rescale(graph: Topology, needs: list[float], option: AutoscalerOptions, state: JobState) -> Decision:
+    """Return a decision that changes something, or might."""
+    return replace(_decided(graph, needs, option, state), outcome=Outcome.RESCALE)
+
+
 needs = st.lists(factors, min_size=len(NAMES), max_size=len(NAMES))
 
 
@@ -114,13 +125,29 @@ needs = st.lists(factors, min_size=len(NAMES), max_size=len(NAMES))
 def test_no_decision_crosses_a_bound(
     graph: Topology, needed: list[float], option: AutoscalerOptions, state: JobState
 ) -> None:
-    """Not by load, not by limits, alignment, a wish that waited or an equal end; and nothing moves only for a bound."""
+    """
+    Not by load, not by limits, alignment, a wish that waited or an equal end.
+
+    Nothing moves only for a bound, and ends that must be equal stay so.
+    """
     decision = _decided(graph, needed, option, state)
     free = _decided(graph, needed, option, replace(state, bounds=()))
 
     assert not crosses(decision, state)
     if decision.changes:
         assert free.changes
+    if Deviation.FORWARD_EQUAL in rules_of(option):
+        assert all(len({decision.targets[vertex] for vertex in tied}) == 1 for tied in groups(graph))
+
+
+@given(graph=graphs(), needed=needs, option=options, state=states, gives=st.none() | st.integers(-3, 40))
+def test_no_alignment_of_somebodys_own_crosses_a_bound(
+    graph: Topology, needed: list[float], option: AutoscalerOptions, state: JobState, gives: int | None
+) -> None:
+    """Whatever it gives, for whatever vertex."""
+    factor = {str(vertex): need for vertex, need in zip(graph.by_id, needed, strict=False)}
+    decision = decide(sample(graph), evaluated(graph, factor), option, NOW, state, align=lambda *_: gives)
+    assert not crosses(decision, state)
 
 
 @given(graph=graphs(), needed=needs, option=options, state=states)
@@ -144,7 +171,7 @@ def test_no_plugin_crosses_a_bound(
 ) -> None:
     """Whatever it answers, for whatever vertex."""
     plan = Bounds(sample=sample(graph), options=option, state=state)
-    decision = amended(_decided(graph, needed, option, state), asked, ConfigChanges(), plan, plugin="p")
+    decision = amended(_rescale(graph, needed, option, state), asked, ConfigChanges(), plan, plugin="p")
     assert not crosses(decision, state)
 
 
@@ -153,16 +180,22 @@ def test_no_redeploy_of_a_whole_job_crosses_a_bound(
     graph: Topology, needed: list[float], option: AutoscalerOptions, state: JobState, *, config: bool
 ) -> None:
     """With one parallelism for all of its vertices, also where only configuration changes."""
-    decision = _decided(graph, needed, option, state)
+    decision = _rescale(graph, needed, option, state)
     if config:
         decision = replace(decision, config=ConfigChanges(overrides={"a": "b"}))
-    running: JobSample = sample(graph, settings=EngineSettings(adaptive=False))
-    ctx = context(options=option)
+    running, ctx = sample(graph, settings=EngineSettings(adaptive=False)), context(options=option)
     planned = BY_REDEPLOY.planned(ctx, running, state, decision)
+    started = BY_REDEPLOY.of(ctx, running, state, planned)
+
     assert not crosses(planned, state)
-    free = BY_REDEPLOY.planned(ctx, running, replace(state, bounds=()), decision)
-    if not state.bounds:
-        assert planned == free
+    assert started
+    if planned.outcome is Outcome.RESCALE:
+        following = [vertex for vertex in graph.vertices if vertex.parallelism == state.job_wide] or graph.vertices
+        wanted = started.after.parallelism or 0
+        assert not any(is_crossed(state, vertex.parallelism, vertex.id, wanted) for vertex in following)
+    old = replace(state, bounds=tuple(replace(bound, expires_at=NOW) for bound in state.bounds))
+    free = replace(state, bounds=())
+    assert BY_REDEPLOY.planned(ctx, running, old, decision) == BY_REDEPLOY.planned(ctx, running, free, decision)
 
 
 @given(graph=graphs(), option=options, state=states)
@@ -182,10 +215,13 @@ def test_the_short_way_for_jobs_in_balance_is_the_long_one(
     assert replace(short, evaluated=None) == replace(long, evaluated=None)
 
 
-@given(state=states, current=parallelisms, wanted=st.integers(0, 60))
-def test_what_is_within_is_wanted_as_far_as_may_be(state: JobState, current: int, wanted: int) -> None:
+@given(sick=bounds_of(NAMES[0], least=1), current=parallelisms, wanted=st.integers(0, 60))
+def test_what_is_within_is_wanted_as_far_as_may_be(
+    sick: tuple[ParallelismBound, ...], current: int, wanted: int
+) -> None:
     """It lies between what runs and what is wanted, and the next step towards that would cross."""
-    found = within(state.bounds, NAMES[0], current, wanted, NOW)
+    state = JobState(bounds=sick)
+    found = within(sick, NAMES[0], current, wanted, NOW)
     step = 1 if wanted > current else -1
 
     assert min(current, wanted) <= found.parallelism <= max(current, wanted)
@@ -193,4 +229,5 @@ def test_what_is_within_is_wanted_as_far_as_may_be(state: JobState, current: int
     assert bool(found.why) is (found.parallelism != wanted)
     if found.why:
         assert is_crossed(state, current, NAMES[0], found.parallelism + step)
-    assert within(state.bounds, NAMES[0], current, wanted, EXPIRY).parallelism == wanted
+    assert within(sick, NAMES[0], current, wanted, EXPIRY).parallelism == wanted
+    assert within(sick, NAMES[1], current, wanted, NOW).parallelism == wanted

@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from headgate.model.events import EventReason
+from headgate.simulate import Sickness, SicknessKind, SimulatedJob, vertex
 from headgate.testing.sick import (
     COUNT,
     QUICK,
@@ -20,8 +21,8 @@ from headgate.testing.sick import (
     sickly_jobs,
     tries,
 )
-from headgate.testing.simulated import FEW
-from headgate.testing.watched import Killing, Moment, watch
+from headgate.testing.simulated import FEW, seconds
+from headgate.testing.watched import Killing, Moment, WatchedSimulation, watch
 
 
 @FEW
@@ -72,3 +73,49 @@ def test_a_killed_headgate_takes_back_what_it_would_have(sickly: Sickly, kills: 
     assert [each.wanted[COUNT] for each in tries(simulation)] == [sickly.wanted, sickly.began]
     assert is_well(simulation)
     assert {event.key for event in simulation.events if event.reason is EventReason.ROLLBACK}
+
+
+@FEW
+@given(
+    sickly=sickly_jobs(falls_ill=True),
+    at=seconds(100, 260),
+    graph=st.booleans(),
+    count=st.integers(1, 14),
+    after=st.sampled_from([0, 3]),
+)
+def test_a_deployment_of_the_users_own_is_not_touched(
+    sickly: Sickly, at: timedelta, *, graph: bool, count: int, after: int
+) -> None:
+    """Whether the user submits a bad job before, during or after a rescale of ours: it is his own affair."""
+    simulation = WatchedSimulation(sickly.scenario())
+    simulation.advance_to(at)
+    before = len(simulation.requests)
+    simulation.cluster.deploy(bad_deployment(sickly, graph=graph, count=count, after=after))
+    simulation.run()
+    assert simulation.requests[before:] == []
+    assert simulation.result.job.parallelism["count"] == count
+
+
+@FEW
+@given(sickly=sickly_jobs(falls_ill=True), at=seconds(0, 60), count=st.integers(15, 20))
+def test_a_parallelism_of_the_users_own_is_not_touched(sickly: Sickly, at: timedelta, count: int) -> None:
+    """Where the user changes a job by hand after a rescale of ours that was good, what becomes of it is his affair."""
+    good = replace(sickly.job, sicknesses=(Sickness(what=SicknessKind.FAILING, vertex="count", least=15),))
+    simulation = WatchedSimulation(replace(sickly.scenario(), jobs=(good,)))
+    simulation.advance_to(timedelta(seconds=80))
+    running = simulation.cluster.jobs["job"]
+    assert running.parallelism["count"] == sickly.wanted
+    simulation.advance_to(timedelta(seconds=80) + at)
+    before = len(simulation.requests)
+    running.require({"count": count}, simulation.cluster.now_s)
+    simulation.run()
+    assert not any(request.applied for request in simulation.requests[before:])
+    assert running.required["count"] == count
+
+
+def bad_deployment(sickly: Sickly, *, graph: bool, count: int, after: int) -> SimulatedJob:
+    """Give a job that is sick at any parallelism, with another vertex or without."""
+    sickness = Sickness(what=SicknessKind.FAILING, after=timedelta(seconds=after))
+    vertices = tuple(replace(each, parallelism=count if each.name == "count" else 1) for each in sickly.job.vertices)
+    more = (vertex("sink", 1e5),) if graph else ()
+    return replace(sickly.job, vertices=(*vertices, *more), sicknesses=(sickness,))

@@ -18,7 +18,7 @@ import yaml
 from headgate.engines.flink.local.loopback import HOST, free_ports
 from headgate.engines.flink.local.processes import Child, Children
 
-_PATIENCE_S = 90.0
+_PATIENCE_S = 240.0
 _LEASE_S = "40"
 """Without leases the controllers would take the node for dead."""
 

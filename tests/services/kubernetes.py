@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ Rule = Mapping[str, Sequence[str]]
 _PATIENCE = timedelta(seconds=1)
 """Nothing of it is kept, so none of its programs needs to end well."""
 _NODE = {"cpu": "32", "memory": "256Gi", "pods": "110"}
+_HEARSAY_S = 60.0
 _ROLES = "rbac.authorization.k8s.io"
 
 client: Any = import_module("kubernetes.client")
@@ -99,7 +101,29 @@ class Kubernetes:
         known = yaml.safe_load(self.kubeconfig.read_text())
         users = [{**one, "user": {"token": answer.status.token}} for one in known["users"]]
         file.write_text(yaml.safe_dump({**known, "users": users}))
+        _wait_for_rights(file, namespace, rules)
         return file
+
+
+def _wait_for_rights(kubeconfig: Path, namespace: str, rules: Sequence[Rule]) -> None:
+    """Wait until the server has heard of an account and its role."""
+    asked = [(rule["apiGroups"][0], *rule["resources"][0].split("/"), verb) for rule in rules for verb in rule["verbs"]]
+    deadline = time.monotonic() + _HEARSAY_S
+    with config.new_client_from_config(str(kubeconfig)) as api:
+        while not all(_is_allowed(api, namespace, *one) for one in asked):
+            assert time.monotonic() < deadline, asked
+            time.sleep(0.05)
+
+
+def _is_allowed(api: Any, namespace: str, group: str, resource: str, *part_and_verb: str) -> bool:
+    *part, verb = part_and_verb
+    attributes = {"namespace": namespace, "group": group, "resource": resource, "verb": verb}
+    question = {"spec": {"resourceAttributes": attributes | {"subresource": "".join(part)}}}
+    try:
+        answer = client.AuthorizationV1Api(api).create_self_subject_access_review(question)
+    except client.ApiException:
+        return False
+    return bool(answer.status.allowed)
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,11 @@ Bounds = Sequence[ParallelismBound]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """What bounds leave of the parallelism of a vertex, or of several that must have the same one."""
+    """
+    What bounds leave of the parallelism of a vertex, or of several that must have the same one.
+
+    Those may contradict each other and leave nothing: `least` is above `most` then.
+    """
 
     least: int = 0
     most: int = LARGEST
@@ -37,11 +41,6 @@ class Room:
     """Why not less."""
     ceiling: ParallelismBound | None = None
     """Why not more."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Tell whether nothing is left; never so for a single vertex."""
-        return self.least > self.most
 
     def nearest(self, wanted: int) -> int:
         """Give the parallelism within that is nearest; of an empty room the most."""
@@ -89,11 +88,11 @@ def within(bounds: Bounds, vertex: VertexId, current: int, wanted: int, now: dat
 def room_of(bounds: Bounds, vertex: VertexId, current: int, now: datetime) -> Room:
     """Give what the bounds of a job leave one vertex; what it runs at is always within."""
     mine = [bound for bound in bounds if bound.vertex == vertex and bound.expires_at > now]
-    floor = max((bound for bound in mine if bound.side is Side.ABOVE), key=_parallelism, default=None)
-    ceiling = min((bound for bound in mine if bound.side is Side.BELOW), key=_parallelism, default=None)
+    floor = max((bound for bound in mine if bound.side is Side.ABOVE), key=_limit, default=None)
+    ceiling = min((bound for bound in mine if bound.side is Side.BELOW), key=_limit, default=None)
     return Room(
-        least=min(current, floor.parallelism + 1) if floor else 0,
-        most=max(current, ceiling.parallelism - 1) if ceiling else LARGEST,
+        least=min(current, floor.limit) if floor else 0,
+        most=max(current, ceiling.limit) if ceiling else LARGEST,
         floor=floor,
         ceiling=ceiling,
     )
@@ -126,11 +125,12 @@ def told(bound: ParallelismBound) -> str:
     """Word a bound: what made the job sick, when, how that showed, and until when it counts."""
     further = "more" if bound.side is Side.BELOW else "fewer"
     since = f" from {moment(bound.began_at)} on" if bound.began_at else ""
+    well = f", with {bound.well} it was well" if bound.well is not None else ""
     return (
-        f"with {bound.parallelism} subtasks or {further} the job was sick{since}: {bound.why}; "
+        f"with {bound.parallelism} subtasks or {further} the job was sick{since}{well}: {bound.why}; "
         f"remembered until {moment(bound.expires_at)}"
     )
 
 
-def _parallelism(bound: ParallelismBound) -> int:
-    return bound.parallelism
+def _limit(bound: ParallelismBound) -> int:
+    return bound.limit

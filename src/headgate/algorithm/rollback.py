@@ -111,12 +111,12 @@ def is_too_late(aftermath: Aftermath, observation: timedelta) -> bool:
 
 
 def target_of(trial: Trial, first: Run | None, target: RollbackTarget) -> Run:
-    """Give how the job ran where it goes back to; without a first run that fits the graph it is the last good one."""
+    """Give how the job ran where it goes back to; without a first run that is a way back it is the last good one."""
     if target is RollbackTarget.LAST or first is None:
         return trial.before
-    if trial.redeploy is not None:
-        return first if first.start else trial.before
-    return first if first.fingerprint == trial.before.fingerprint else trial.before
+    fits = first.start is not None if trial.redeploy else first.fingerprint == trial.before.fingerprint
+    is_other = bool(changes(sick_run(trial).parallelism, first.parallelism))
+    return first if fits and is_other else trial.before
 
 
 def sick_run(trial: Trial) -> Run:
@@ -136,7 +136,7 @@ def changes(sick: Parallelism, target: Parallelism) -> dict[VertexId, int]:
 
 
 def bounds_of(trial: Trial, why: str, expires_at: datetime) -> tuple[ParallelismBound, ...]:
-    """Give what no decision may reach again: of each vertex that grew what it grew to, of one that shrank likewise."""
+    """Give what no decision may go beyond: of each vertex that grew what it grew from, of one that shrank likewise."""
     before = trial.before.parallelism
     return tuple(
         ParallelismBound(
@@ -146,6 +146,7 @@ def bounds_of(trial: Trial, why: str, expires_at: datetime) -> tuple[Parallelism
             expires_at=expires_at,
             why=why,
             began_at=trial.began_at,
+            well=before[vertex],
         )
         for vertex, wanted in trial.after.items()
         if wanted != before.get(vertex, wanted)
@@ -163,7 +164,7 @@ def merged_bounds(
 def _covers(new: ParallelismBound, old: ParallelismBound) -> bool:
     if (new.vertex, new.side) != (old.vertex, old.side) or new.expires_at < old.expires_at:
         return False
-    return new.parallelism <= old.parallelism if new.side is Side.BELOW else new.parallelism >= old.parallelism
+    return new.limit <= old.limit if new.side is Side.BELOW else new.limit >= old.limit
 
 
 def unexpired(bounds: tuple[ParallelismBound, ...], now: datetime) -> tuple[ParallelismBound, ...]:

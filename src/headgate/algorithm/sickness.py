@@ -21,13 +21,13 @@ Rule = Callable[[Aftermath, AutoscalerOptions], str | None]
 
 _UNSET = 1.0
 """The reference's thresholds of memory pressure unless they are set: nothing is ever above them."""
-_ENDED = frozenset({JobStatus.FINISHED, JobStatus.CANCELED})
-"""Somebody wanted it so."""
+_BY_REQUEST = frozenset({JobStatus.FINISHED, JobStatus.CANCELED, JobStatus.OTHER})
+"""Somebody wanted it so, or wants it just now: a job that is being cancelled is in one of the other states."""
 _BUFFERS = re.compile(
     r"Insufficient number of network buffers: required (?P<required>\d+), but only (?P<available>\d+)"
     r"|Timeout triggered when requesting exclusive buffers"
 )
-"""Flink's `NetworkBufferPool`, from 1.5 to 2.3 at least."""
+"""The words of `NetworkBufferPool` in Flink 2.3; they have been so for years."""
 _BUFFERS_IN_ALL = re.compile(r"number of network buffers is currently set to (\d+)")
 _HEAP = re.compile(r"OutOfMemoryError: (Java heap space|GC overhead limit exceeded)")
 _LOST = re.compile(
@@ -46,7 +46,8 @@ def lack_of_network_memory(aftermath: Aftermath, options: AutoscalerOptions) -> 
     """
     Condemn a scale-up after which tasks repeatedly do not get their network buffers.
 
-    What a shuffle needs grows with the product of both sides' parallelism, so that more TaskManagers do not help.
+    A subtask needs buffers for each of its channels, which are as many as there are subtasks on the other side: each
+    slot needs more, however many TaskManagers there are.
     """
     found = [match for failure in _recent(aftermath, options) if (match := _BUFFERS.search(failure.text))]
     if not _grew(aftermath.trial) or len(found) < options.rollback.memory_failures:
@@ -85,7 +86,7 @@ def never_running(aftermath: Aftermath, options: AutoscalerOptions) -> str | Non
     """Condemn a rescale since which the job is not running for too long, or that it did not survive."""
     if aftermath.status is JobStatus.FAILED:
         return f"FAILED {_seconds(aftermath.now - aftermath.trial.began_at)} after the rescale"
-    if aftermath.down_since is None or aftermath.status in _ENDED:
+    if aftermath.down_since is None or aftermath.status in _BY_REQUEST:
         return None
     down = aftermath.now - max(aftermath.down_since, aftermath.trial.began_at)
     if down <= options.rollback.never_running:
@@ -111,7 +112,7 @@ def not_reached(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
 
 def _pressed(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
     reached_at = aftermath.trial.reached_at
-    if reached_at is None or aftermath.now - reached_at < options.rollback.pressure_after:
+    if reached_at is None or aftermath.now - reached_at < _gathering(options):
         return None
     own = options.rollback
     gc = _set_or(options.gc_pressure_threshold, own.gc_pressure)
@@ -119,6 +120,11 @@ def _pressed(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
     return _risen(aftermath, JobMeasure.GC_PRESSURE, gc, "time in garbage collection") or _risen(
         aftermath, JobMeasure.HEAP_MAX_USAGE_RATIO, heap, "heap in use"
     )
+
+
+def _gathering(options: AutoscalerOptions) -> timedelta:
+    """Give how long values are gathered: never so long that the next decision comes first, and covers up for it."""
+    return min(options.rollback.pressure_after, options.stabilization_interval + options.metrics_window / 2)
 
 
 def _risen(aftermath: Aftermath, measure: JobMeasure, threshold: float, name: str) -> str | None:
@@ -146,8 +152,15 @@ def _losing_workers(aftermath: Aftermath, options: AutoscalerOptions) -> str | N
 
 
 def _recent(aftermath: Aftermath, options: AutoscalerOptions) -> Sequence[JobFailure]:
-    """Give the failures since the rescale, without those that the job has got over."""
-    since = max(aftermath.trial.began_at, aftermath.now - options.rollback.restart_window)
+    """
+    Give the failures since the rescale, without those that the job has got over.
+
+    Where more memory was asked for, they begin when the job first runs with it: until then TaskManagers that have not
+    got it still fail of too little, and go, which are failures too. Time alone tells then that they never come back.
+    """
+    trial = aftermath.trial
+    began_at = trial.began_at if trial.memory_raised_at is None else trial.reached_at or aftermath.now
+    since = max(began_at, aftermath.now - options.rollback.restart_window)
     return [failure for failure in aftermath.failures if since <= failure.at]
 
 

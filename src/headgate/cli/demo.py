@@ -11,7 +11,7 @@ import typer
 
 from headgate.cli import console
 from headgate.demo.play import PHASE_LENGTH, play
-from headgate.demo.reactive.play import REACTIVE_PHASE_LENGTH, play_reactive
+from headgate.demo.reactive.play import PHASE_LIMIT, play_reactive
 
 _RANDOM = "random"
 
@@ -22,7 +22,7 @@ def demo(
     reactive: Annotated[bool, typer.Option("--reactive", help="TaskManagers come, die and go; a job follows.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Headgate only advises: the judge must find it failing.")] = False,
     phase_seconds: Annotated[
-        float | None, typer.Option(help="Length of each phase, at least 40; 60, or 55 with --reactive.")
+        float | None, typer.Option(help="Length of each phase, 40 at least; with --reactive the most that it may take.")
     ] = None,
     keep_logs: Annotated[Path | None, typer.Option(help="Directory that receives logs and data.")] = None,
 ) -> None:
@@ -37,10 +37,11 @@ def demo(
     """
     number = secrets.randbelow(1_000_000) if seed == _RANDOM else _number(seed)
     console.out.print(f"seed {number} (repeat this run with --seed {number})")
-    perform, usual = (play_reactive, REACTIVE_PHASE_LENGTH) if reactive else (play, PHASE_LENGTH)
-    phase = usual if phase_seconds is None else timedelta(seconds=phase_seconds)
+    length = None if phase_seconds is None else timedelta(seconds=phase_seconds)
     with console.failures():
-        raise typer.Exit(perform(number, dry_run=dry_run, phase=phase, keep_logs=keep_logs))
+        if reactive:
+            raise typer.Exit(play_reactive(number, dry_run=dry_run, limit=length or PHASE_LIMIT, keep_logs=keep_logs))
+        raise typer.Exit(play(number, dry_run=dry_run, phase=length or PHASE_LENGTH, keep_logs=keep_logs))
 
 
 def _number(seed: str) -> int:

@@ -16,7 +16,6 @@ from headgate.cli.stores import opened_store
 from headgate.config import load
 from headgate.control.recollection import recollection
 from headgate.errors import HeadgateError, NotFoundError
-from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
 from headgate.options.service import ServiceOptions
 from headgate.samplelog.reader import LogReader
@@ -50,21 +49,22 @@ def explain(
         return
     for line in explanation(decision):
         typer.echo(line)
-    for line in _remembered(decision, options):
+    for line in _remembered(decision.job, reader, options):
         typer.echo(f"  {line}")
 
 
-def _remembered(decision: Decision, options: ServiceOptions) -> tuple[str, ...]:
-    """Tell what the state store remembers of the job's last rescales; one that cannot be asked spoils nothing."""
+def _remembered(job: JobKey, reader: LogReader, options: ServiceOptions) -> tuple[str, ...]:
+    """Tell what the state store remembers of the job's last rescales; what cannot be asked spoils nothing."""
     if options.state_store == MEMORY:
         return ()
     try:
         with opened_store(options) as store:
-            state = store.load(decision.job).state
+            state = store.load(job).state
+        graph = reader.latest_topology(job)
     except HeadgateError as error:
         console.err.print(escape(f"what is remembered of the job's last rescales is not known: {error}"))
         return ()
-    names = {proposal.vertex: proposal.name for proposal in decision.proposals}
+    names = {vertex.id: vertex.name for vertex in graph.vertices} if graph else {}
     return recollection(state, names, datetime.now(UTC))
 
 

@@ -15,7 +15,7 @@ from headgate.cli import console
 from headgate.cli.simulated import show
 from headgate.errors import ConfigError
 from headgate.options.units import format_duration
-from headgate.simulate.picture import panels
+from headgate.simulate.picture import marks, panels
 from headgate.simulate.reading import read_scenario
 from headgate.simulate.recording import Run
 from headgate.simulate.report import report_json
@@ -97,4 +97,5 @@ def _draw(run: Run, chart: Path) -> None:
     duration_s = run.scenario.duration.total_seconds()
     for number, (name, job) in enumerate(run.jobs.items()):
         file = chart.with_stem(f"{chart.stem}-{name}") if number else chart
-        file.write_text(svg(panels(job, columns=_POINTS), title=name, duration_s=duration_s), encoding="utf-8")
+        picture = svg(panels(job, columns=_POINTS), title=name, duration_s=duration_s, marks=marks(job))
+        file.write_text(picture, encoding="utf-8")

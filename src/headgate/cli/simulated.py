@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from rich.markup import escape
 from rich.table import Table
@@ -12,7 +13,7 @@ from headgate.demo.chart import bars, round_up
 from headgate.engines.simulated.cluster import START
 from headgate.engines.simulated.restart import Cause, Restart
 from headgate.model.decision import Decision
-from headgate.model.events import EventType
+from headgate.model.events import Event, EventType
 from headgate.model.identity import JobKey
 from headgate.simulate.picture import Panel, panels
 from headgate.simulate.recording import JobRun, Run
@@ -56,7 +57,20 @@ def _chart(panel: Panel, title: str, *, drawn: int, marked: int | None = None, r
 
 
 def _restarts(job: JobRun) -> Iterator[str]:
-    for restart in job.restarts:
+    """List the restarts; of a job that fails again and again only the first one and their number."""
+    for fails, restarts in groupby(job.restarts, _is_in_vain):
+        together = list(restarts)
+        yield from _each(job, together[:1] if fails else together)
+        if fails and len(together) > 1:
+            yield f"{'':9}  and {len(together) - 1} more like it until {_clock(together[-1].ended_s)}"
+
+
+def _is_in_vain(restart: Restart) -> bool:
+    return restart.cause is Cause.FAILURE and not restart.changes
+
+
+def _each(job: JobRun, restarts: Iterable[Restart]) -> Iterator[str]:
+    for restart in restarts:
         moved = ", ".join(f"{name} {before} -> {after}" for name, (before, after) in restart.changes.items())
         down = f"{restart.ended_s - restart.began_s:.0f} s down"
         yield f"{_clock(restart.began_s):>9}  {restart.cause}, {down}: {moved or 'the same parallelism'}"
@@ -65,11 +79,13 @@ def _restarts(job: JobRun) -> Iterator[str]:
 
 
 def _reason(job: JobRun, restart: Restart) -> str:
-    """Find the decision that a rescale goes back to: the last one that acted before it."""
+    """Find what a rescale is due to: the last decision that acted before it, or the rollback of one."""
     if restart.cause is not Cause.RESCALE:
         return ""
-    acted = [each for each in job.decisions if each.acts and _at_s(each) <= restart.began_s]
-    return acted[-1].message if acted else ""
+    # A failing job is down already when its rescale is taken back.
+    told: list[Decision | Event] = [*(each for each in job.decisions if each.acts), *job.rollbacks]
+    last = max((each for each in told if _at_s(each) <= restart.ended_s), key=_at_s, default=None)
+    return last.message if last else ""
 
 
 def _warnings(run: Run, job: JobRun) -> Iterator[str]:
@@ -90,6 +106,7 @@ def _numbers(summary: Summary) -> Table:
     least = summary.least_slot_seconds
     rows = {
         "rescales, and restarts altogether": f"{summary.rescales}, {summary.restarts}",
+        "failures, and rescales taken back": f"{summary.failures}, {summary.rollbacks}",
         "down": _clock(summary.downtime_s),
         "lag growing": _clock(summary.lag_growing_s),
         "late": _clock(summary.late_s),
@@ -103,8 +120,8 @@ def _numbers(summary: Summary) -> Table:
     return table
 
 
-def _at_s(decision: Decision) -> float:
-    return (decision.at - START).total_seconds()
+def _at_s(what: Decision | Event) -> float:
+    return (what.at - START).total_seconds()
 
 
 def _clock(seconds: float) -> str:

@@ -68,8 +68,6 @@ def _spell(options: type[Options]) -> Iterator[tuple[str, Spelling]]:
     for declaration in declarations(options):
         own = (declaration.key, *declaration.aliases, *declaration.deprecated)
         inner = spellings(declaration.group) if declaration.group else {}
-        for weakness, name in enumerate(declaration.apart, start=-len(declaration.apart)):
-            yield name, Spelling(key=declaration.key, declaration=declaration, weakness=weakness, is_apart=True)
         for weakness, name in enumerate(own):
             is_old = name in declaration.deprecated
             yield (
@@ -77,16 +75,19 @@ def _spell(options: type[Options]) -> Iterator[tuple[str, Spelling]]:
                 Spelling(key=declaration.key, declaration=declaration, weakness=weakness, is_old=is_old),
             )
             for below, spelling in inner.items():
-                yield (
-                    below if spelling.is_apart else f"{name}.{below}",
-                    replace(
-                        spelling,
-                        key=f"{declaration.key}.{spelling.key}",
-                        # An old name under the declared prefix is weaker than the new one under another prefix.
-                        weakness=spelling.weakness * len(own) + weakness,
-                        is_old=spelling.is_old or is_old,
-                    ),
+                moved = replace(
+                    spelling,
+                    key=f"{declaration.key}.{spelling.key}",
+                    # An old name under the declared prefix is weaker than the new one under another prefix.
+                    weakness=spelling.weakness * len(own) + weakness,
+                    is_old=spelling.is_old or is_old,
                 )
+                yield (below if spelling.is_apart else f"{name}.{below}"), moved
+                if spelling.is_apart and below == spelling.declaration.key:
+                    yield f"{name}.{below}", replace(moved, weakness=weakness, is_apart=False)
+        # Last: one that is called the same inside its section and apart from it is known as both further up.
+        for weakness, name in enumerate(declaration.apart, start=-len(declaration.apart)):
+            yield name, Spelling(key=declaration.key, declaration=declaration, weakness=weakness, is_apart=True)
 
 
 def find(known: Mapping[str, Spelling], written: str) -> Spelling | None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from headgate.algorithm.decide import not_ready
 from headgate.algorithm.permission import excluded_period
@@ -20,14 +21,15 @@ from headgate.control.actuation import Actuator
 from headgate.control.deciding import Decider, PlainDecider
 from headgate.control.intents import rejection_of, settle
 from headgate.control.observation import Observation, candidate
-from headgate.control.outbox import Outbox
+from headgate.control.outbox import Held, Outbox
 from headgate.control.outcomes import in_flight, unevaluated, without_change
 from headgate.control.reactive.steering import Steering
-from headgate.control.redeployment import may_begin, settle_redeploy, stand_in
-from headgate.control.rollback.judging import forbidden, judge, pause
+from headgate.control.redeployment import may_begin, settle_redeploy
+from headgate.control.rollback.judging import judge, pause
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.rollback.taking_back import settle_rollback
 from headgate.control.selection import has_own_realizer
+from headgate.control.unlisted import Unlisted
 from headgate.control.wishes import is_news
 from headgate.errors import NotFoundError
 from headgate.model.decision import Decision, Outcome
@@ -41,11 +43,10 @@ from headgate.options.service import Mode
 from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator, JobContext
 
 Answer = EvaluatedMetrics | NotReady
-Held = VersionedState | BaseException
-"""A job's state, or why it could not be had."""
-
 RoomCheck = Callable[[RoomQuestion], bool]
 """The reference's `ResourceCheck`."""
+
+NOBODY: Mapping[JobKey, JobContext] = MappingProxyType({})
 
 ADVISORY = {Reason.ADVICE, Reason.EXCLUDED_PERIOD}
 """Reasons of a rescale that the job itself forbids for now."""
@@ -73,15 +74,26 @@ class Cycle:
     evaluation_limit: timedelta = timedelta(minutes=5)
     """How long a cycle waits for its evaluation; collecting goes on meanwhile."""
 
-    async def run(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
-        """Decide for every observed job, act where that is allowed, and keep every outcome; never raises."""
+    async def run(
+        self,
+        observations: Mapping[JobKey, Observation],
+        now: datetime,
+        *,
+        failed: Mapping[JobKey, JobContext] = NOBODY,
+    ) -> tuple[Decision, ...]:
+        """
+        Decide for every observed job, act where that is allowed, and keep every outcome; never raises.
+
+        Of jobs that have failed for good only those are cared for whose rescale is under observation.
+        """
         began = self.stopwatch()
+        everybodys = observations
         if self.steering:
-            self.steering.begin(observations, now)
+            self.steering.begin(everybodys, now)
         observations = {job: seen for job, seen in observations.items() if self.outbox.looks_after(job)}
-        observations = {**await self._between_jobs(observations, now), **observations}
+        observations = {**await self._between_jobs(observations, failed, now), **observations}
         self.outbox.keep_only(observations.keys())
-        held = dict(await self._open(observations))
+        held = await self.outbox.open_all(observations)
         answers = await self._evaluate(_candidates(observations, held, now), now)
         late = timedelta(seconds=self.stopwatch() - began)
         decisions = await asyncio.gather(
@@ -89,34 +101,18 @@ class Cycle:
         )
         await self._keep(decisions, now)
         if self.steering:
-            await self.steering.steer(observations, decisions, _on_trial(held), now)
+            await self.steering.steer({**everybodys, **observations}, decisions, _on_trial(held), now)
         return tuple(decisions)
 
-    async def _between_jobs(self, seen: Collection[JobKey], now: datetime) -> Mapping[JobKey, Observation]:
-        """
-        Find the jobs that a redeploy has stopped and not started yet: no cluster lists them, only the store does.
-
-        Events that wait of other jobs that are gone leave on the way, when those are opened.
-        """
+    async def _between_jobs(
+        self, seen: Collection[JobKey], failed: Mapping[JobKey, JobContext], now: datetime
+    ) -> Mapping[JobKey, Observation]:
+        unlisted = Unlisted(outbox=self.outbox, options_of=self.actuator.redeployment.options_of)
         try:
-            open_jobs = await asyncio.to_thread(self.outbox.store.in_flight)
-            absent = [job for job in open_jobs if job not in seen and self.outbox.looks_after(job)]
-            opened = await self._open(absent)
-            return {job: unlisted for job, held in opened.items() if (unlisted := await self._unlisted(job, held))}
+            return await unlisted.find(seen, failed)
         except Exception as error:  # noqa: BLE001 - the jobs that are listed are cared for, whatever failed here
             self._tell("jobs between stop and start could not be found", str(error) or type(error).__name__, now)
             return {}
-
-    async def _unlisted(self, job: JobKey, held: Held) -> Observation | None:
-        intent = held.state.intent if isinstance(held, VersionedState) else None
-        if intent is None or intent.redeploy is None or not await self.outbox.may_act(job):
-            return None
-        ctx = stand_in(job, intent, self.actuator.redeployment.options_of(job))
-        return Observation(ctx=ctx, problem=NotReady(reason=Reason.JOB_NOT_RUNNING, message="nothing of it runs now"))
-
-    async def _open(self, jobs: Collection[JobKey]) -> Mapping[JobKey, Held]:
-        opened = await asyncio.gather(*(self.outbox.open(job) for job in jobs), return_exceptions=True)
-        return dict(zip(jobs, opened, strict=True))
 
     async def _evaluate(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Answer]:
         # An empty fleet is evaluated too: Spark takes its seconds to start while there is nothing to wait for it.
@@ -181,11 +177,11 @@ class Cycle:
         state, ctx = await self.rollback.observe(seen, held.state, now)
         held = await self.outbox.save(ctx.key, held, state)
         sick = await self.decider.examine(ctx, answer, now)
-        why_not = forbidden(ctx.options, now, may_act=self._may_act(ctx))
-        judged = judge(replace(seen, ctx=ctx), held.state, sick, now, forbidden=why_not)
+        seen = replace(seen, ctx=ctx)
+        judged = judge(seen, held.state, sick, now, may_act=self._may_act(ctx))
         held = await self.outbox.save(ctx.key, held, judged.state)
         if sick is not None and judged.raises:
-            judged = await self.rollback.raise_memory(replace(seen, ctx=ctx), held.state, sick)
+            judged = await self.rollback.raise_memory(seen, held.state, sick)
             held = await self.outbox.save(ctx.key, held, judged.state)
         if sick is not None and ctx.aftermath is None:
             self.events.handle(reports.unrecoverable(ctx.key, sick.message, now, ctx.options.scaling_event_interval))

@@ -51,6 +51,9 @@ class Decider(Protocol):
     ) -> Decision:
         """Decide by a job's numbers and its past."""
 
+    async def review(self, ctx: JobContext, sample: JobSample, decision: Decision, state: JobState) -> Decision:
+        """Let the job's decision plugins have their say on a rescale that follows from something else."""
+
 
 class PlainDecider:
     """Decides without plugins."""
@@ -64,6 +67,10 @@ class PlainDecider:
     ) -> Decision:
         """Decide."""
         return decide(sample, answer, ctx.options, now, state)
+
+    async def review(self, _ctx: JobContext, _sample: JobSample, decision: Decision, _state: JobState) -> Decision:
+        """Leave it as it is."""
+        return decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +112,14 @@ class PluginDecider:
             decided: Decision | None = await self._in_time(ctx, partial(self._decided, ctx, sample, answer, now, state))
             return decided or self._overdue(options, decide(sample, answer, options, now, state))
         return decide(sample, answer, options, now, state)
+
+    async def review(self, ctx: JobContext, sample: JobSample, decision: Decision, state: JobState) -> Decision:
+        """Ask the job's decision plugins about a rescale; without an answer in time it is made as it is."""
+        if decision.outcome is not Outcome.RESCALE or not ctx.options.custom_executors:
+            return decision
+        bounds = Bounds(sample=sample, options=ctx.options, state=state)
+        reviewed: Decision | None = await self._in_time(ctx, partial(self._reviewed, ctx, decision, bounds))
+        return reviewed or self._overdue(ctx.options, decision)
 
     async def _in_time(self, ctx: JobContext, call: Callable[[], T]) -> T | None:
         """Ask plugins in a thread; None without an answer in time, or while the job's last question is not answered."""

@@ -169,6 +169,7 @@ def settle(
     if intent is None:
         return Settlement(state=state)
     if event := _end_of(intent, sample, now, may_act=may_act, seen=problem is None):
+        state = replace(state, trial=intent.trial or state.trial)  # the engine may have taken it
         return Settlement(state=replace(state, intent=None, outbox=(*state.outbox, event)))
     if problem is None and _runs_at(sample, intent.after):
         return Settlement(state=reached(sample, state, intent, now, options))
@@ -233,6 +234,7 @@ def _late(
     attempts = intent.attempts + 1
     if attempts >= MAX_ATTEMPTS or not repeat:
         event = reports.not_reached(sample.job, intent, why, now, options.rejection_expiry)
+        state = replace(state, trial=intent.trial or state.trial)
         return Settlement(state=rejected(state, why, now, options, event))
     deadline = now + time_to_reach(sample.settings, options.restart_time)
     # Not known to be accepted any more: it is asked for as soon as the job is there to be asked for.

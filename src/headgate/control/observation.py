@@ -60,6 +60,8 @@ class Observer:
         self._time_limit = time_limit.total_seconds()
         self._failing: set[str] = set()
         self.latest: Mapping[JobKey, Observation] = {}
+        self.failed: Mapping[JobKey, JobContext] = {}
+        """Jobs that have ended by a failure, as long as their cluster lists them: a rescale may have been why."""
 
     async def observe(self, at: datetime) -> None:
         """Take one sample of each live job, keep them, and tell of clusters and jobs that came or went."""
@@ -68,6 +70,7 @@ class Observer:
         self._tell_of_options(listed.jobs, at)
         live = {job.key: job for job in listed.jobs if not job.status.is_over}
         over = {job.key: str(job.status) for job in listed.jobs if job.status.is_over}
+        self.failed = {job.key: job for job in listed.jobs if job.status is JobStatus.FAILED}
         seen = await asyncio.gather(*(self._observe_job(ctx, at) for ctx in live.values()))
         unreachable = [
             _unreachable(old, listed.failures[key.cluster])

@@ -18,6 +18,9 @@ from headgate.model.identity import JobKey
 from headgate.model.state import JobState, VersionedState
 from headgate.ports import EventHandler, Lease, StateStore
 
+Held = VersionedState | BaseException
+"""A job's state, or why it could not be had."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outbox:
@@ -47,6 +50,11 @@ class Outbox:
         if held is None or held.state.intent is not None:
             held = self._known[job] = await asyncio.to_thread(self.store.load, job)
         return await self._deliver(job, held) if held.state.outbox and self._is_ours(job) else held
+
+    async def open_all(self, jobs: Collection[JobKey]) -> dict[JobKey, Held]:
+        """Open jobs; one whose state cannot be had has the error in its place."""
+        opened = await asyncio.gather(*(self.open(job) for job in jobs), return_exceptions=True)
+        return dict(zip(jobs, opened, strict=True))
 
     def keep_only(self, jobs: Collection[JobKey]) -> None:
         """Let go of what is known of other jobs; the store keeps it."""

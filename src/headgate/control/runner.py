@@ -19,7 +19,7 @@ from headgate.control.observation import Observation, Observer
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
 from headgate.options.live import Live, in_force
-from headgate.ports import EventHandler
+from headgate.ports import EventHandler, JobContext
 
 Clock = Callable[[], datetime]
 Listener = Callable[[tuple[Decision, ...]], None]
@@ -94,6 +94,11 @@ class Runner:
         """What is known of the jobs of all clusters."""
         return {key: seen for observer in self.observers for key, seen in observer.latest.items()}
 
+    @property
+    def failed(self) -> Mapping[JobKey, JobContext]:
+        """The jobs of all clusters that have ended by a failure."""
+        return {key: ctx for observer in self.observers for key, ctx in observer.failed.items()}
+
     async def observe(self, at: datetime) -> None:
         """Take one sample of each job of each cluster."""
         await asyncio.gather(*(observer.observe(at) for observer in self.observers))
@@ -105,7 +110,7 @@ class Runner:
             await self.leases.before_cycle(at)
             if others := self.leases.company():
                 self.events.handle(reports.jobs_divided(others, at))
-        return await self.cycle.run(self.latest, at)
+        return await self.cycle.run(self.latest, at, failed=self.failed)
 
     async def _decide(self, at: datetime) -> None:
         self.on_decisions(await self.decide(at))

@@ -129,6 +129,14 @@ class ParallelismBound:
     why: str
     began_at: datetime | None = None
     """When it was taken there; None when that is not known."""
+    well: int | None = None
+    """The one at which it was well before; what lies between is not tried either. None when that is not known."""
+
+    @property
+    def limit(self) -> int:
+        """The furthest that a decision goes: one sick try is enough for all that is beyond."""
+        nearest = self.parallelism - 1 if self.side is Side.BELOW else self.parallelism + 1
+        return nearest if self.well is None else self.well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,6 @@ from headgate.errors import ConflictError
 
 PREFIX = "headgate-worker-"
 
-_LOCK_LIMIT = timedelta(seconds=10)
 _POLL_S = 0.02
 # The shell ends at once, so the worker is no child of this process: nobody needs to wait for it when it ends.
 _DETACHED = '"$@" & echo "$!" >"$0"'
@@ -61,9 +60,16 @@ class Plan:
 class WorkerFolder:
     """The folder; it must be on a disk of this machine. Whatever changes something needs `locked`."""
 
-    def __init__(self, path: Path) -> None:
-        """Make nothing yet."""
+    def __init__(self, path: Path, *, lock_limit: timedelta = timedelta(seconds=10)) -> None:
+        """
+        Make nothing yet.
+
+        Args:
+            path: of the folder.
+            lock_limit: how long others may keep it for themselves.
+        """
         self.path = path
+        self._lock_limit_s = lock_limit.total_seconds()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -71,12 +77,12 @@ class WorkerFolder:
         Keep every other process and thread out.
 
         Raises:
-            ConflictError: another one has been at it for ten seconds.
+            ConflictError: another one has been at it all the time.
             OSError: the folder is neither there nor can be made.
         """
         self.path.mkdir(exist_ok=True)
         with (self.path / "lock").open("a") as file:
-            deadline = time.monotonic() + _LOCK_LIMIT.total_seconds()
+            deadline = time.monotonic() + self._lock_limit_s
             while not _lock(file):
                 if time.monotonic() > deadline:
                     message = f"somebody else is starting or ending the workers of {self.path}"

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from headgate.errors import RefusedError
 from headgate.ports import Workers
-from headgate.providers.kubernetes_api import Login, ScaleApi, Target
+from headgate.providers.kubernetes_api import ScaleApi, Target
+from headgate.providers.kubernetes_login import Login
 from headgate.providers.parameters import Parameters
 
 _PARAMETERS = (

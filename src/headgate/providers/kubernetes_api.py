@@ -1,33 +1,22 @@
-"""The few calls of Kubernetes' API that counting and setting replicas takes, through the official client."""
+"""The few calls of Kubernetes' API that counting and setting replicas takes."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from http import HTTPStatus
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 
-from headgate.errors import (
-    ConfigError,
-    ConflictError,
-    HeadgateError,
-    NotFoundError,
-    RefusedError,
-    UnreachableError,
-)
+from headgate.errors import ConflictError, HeadgateError, NotFoundError, RefusedError, UnreachableError
+from headgate.providers.kubernetes_login import Login
 
-_IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
-"""What Kubernetes sets in every container of its own."""
+_MERGE = "application/merge-patch+json"
 _ABSENT = "replicas field"
-"""Of what is said of a resource that has a scale and no number in it yet."""
+"""Of what is said of a resource that has a scale and no number in it yet, as an internal error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +33,12 @@ class Target:
         """Name it as `kubectl` does."""
         return f"{self.plural}.{self.group}/{self.name} in namespace {self.namespace}"
 
+    @property
+    def scale(self) -> str:
+        """Where its scale is."""
+        place = f"/apis/{self.group}/{self.version}/namespaces/{self.namespace}"
+        return f"{place}/{self.plural}/{self.name}/scale"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
@@ -51,43 +46,29 @@ class Scale:
 
     wanted: int | None
     """None: nobody has set it yet."""
-    present: int
+    present: int = 0
     """Replicas that the controller has seen, ready or not."""
-    selector: str
+    selector: str = ""
     """Of their pods; empty where the resource does not tell."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Login:
-    """Where the API and the right to use it are found."""
+class _Answer(Exception):  # noqa: N818 - not for anybody else
+    """One other than yes."""
 
-    kubeconfig: str = ""
-    """Empty: that of the pod in which Headgate runs, else `$KUBECONFIG`, else the one of the home directory."""
-    context: str = ""
-    """Empty: the file's current one."""
-    time_limit: timedelta = timedelta(seconds=10)
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(said)
+        self.status = status
+        self.said = said
 
 
 class ScaleApi:
     """Reads and writes one scale; connects at the first call, and anew after one that was not let in."""
 
     def __init__(self, target: Target, login: Login) -> None:
-        """
-        Connect to nothing yet.
-
-        Raises:
-            ConfigError: the client is not installed.
-        """
+        """Connect to nothing yet."""
         self._target = target
         self._login = login
-        try:
-            # An extra: only who declares such a provider needs it, or waits for its import.
-            self._client: Any = import_module("kubernetes.aio.client")
-            self._config: Any = import_module("kubernetes.aio.config")
-        except ModuleNotFoundError as error:
-            hint = "Hint: pip install headgate[kubernetes]"
-            raise ConfigError([f"the client of Kubernetes is missing. {hint}"]) from error
-        self._open: Any = None
+        self._client: Any = None
 
     async def read(self) -> Scale:
         """
@@ -96,15 +77,19 @@ class ScaleApi:
         Raises:
             HeadgateError: as `_translated` tells.
         """
-        async with self._calling("get", "scale") as custom:
-            try:
-                found = await custom.get_namespaced_custom_object_scale(*self._place, _request_timeout=self._limit_s)
-            except self._client.ApiException as error:
-                if error.status == HTTPStatus.INTERNAL_SERVER_ERROR and _ABSENT in _said(error):
-                    return Scale(wanted=None, present=0, selector="")
-                raise
-        wanted, status = found.get("spec", {}).get("replicas", 0), found.get("status", {})
-        return Scale(wanted=wanted, present=status.get("replicas", 0), selector=status.get("selector", ""))
+        try:
+            found = await self._call("GET", self._target.scale)
+        except _Answer as answer:
+            if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and _ABSENT in answer.said:
+                return Scale(wanted=None)
+            raise self._translated(answer, f"get on {self._scale}") from answer
+        status = found.get("status", {})
+        return Scale(
+            # A number of 0 is left out of the answer.
+            wanted=found.get("spec", {}).get("replicas", 0),
+            present=status.get("replicas", 0),
+            selector=status.get("selector", ""),
+        )
 
     async def write(self, count: int) -> None:
         """
@@ -113,9 +98,10 @@ class ScaleApi:
         Raises:
             HeadgateError: as `_translated` tells.
         """
-        async with self._calling("patch", "scale") as custom:
-            wish = {"spec": {"replicas": count}}
-            await custom.patch_namespaced_custom_object_scale(*self._place, wish, _request_timeout=self._limit_s)
+        try:
+            await self._call("PATCH", self._target.scale, body={"spec": {"replicas": count}})
+        except _Answer as answer:
+            raise self._translated(answer, f"patch on {self._scale}") from answer
 
     async def ready_pods(self, selector: str) -> tuple[str, ...]:
         """
@@ -124,66 +110,55 @@ class ScaleApi:
         Raises:
             HeadgateError: as `_translated` tells.
         """
-        async with self._calling("list", "pods") as custom:
-            # As it comes: to make an object of every part of every pod would keep everything else waiting.
-            core = self._client.CoreV1Api(custom.api_client)
-            answer = await core.list_namespaced_pod_without_preload_content(
-                self._target.namespace, label_selector=selector, _request_timeout=self._limit_s
-            )
-            text = await answer.text()
-            if answer.status != HTTPStatus.OK:
-                raise self._client.ApiException(status=answer.status, reason=answer.reason, body=text)
-        return tuple(sorted(pod["metadata"]["name"] for pod in json.loads(text)["items"] if _is_ready(pod)))
+        path = f"/api/v1/namespaces/{self._target.namespace}/pods"
+        try:
+            found = await self._call("GET", path, query=[("labelSelector", selector)])
+        except _Answer as answer:
+            raise self._translated(answer, "list on pods") from answer
+        return tuple(sorted(pod["metadata"]["name"] for pod in found["items"] if _is_ready(pod)))
 
     async def close(self) -> None:
         """Let go of the connection."""
-        opened, self._open = self._open, None
-        if opened is not None:
-            await opened.close()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
 
-    @asynccontextmanager
-    async def _calling(self, verb: str, part: str) -> AsyncIterator[Any]:
+    async def _call(
+        self, method: str, path: str, *, query: Sequence[tuple[str, str]] = (), body: Mapping[str, Any] | None = None
+    ) -> Any:
         try:
-            yield self._client.CustomObjectsApi(await self._opened())
-        except self._client.ApiException as error:
-            if error.status == HTTPStatus.UNAUTHORIZED:
-                await self.close()
-            raise self._translated(error, verb, part) from error
-        except self._config.ConfigException as error:
-            message = f"{self._target}: no way to Kubernetes: {error}. Hint: name a kubeconfig"
-            raise RefusedError(message) from error
+            if self._client is None:
+                self._client = await self._login.open()
+            async with asyncio.timeout(self._login.time_limit.total_seconds()):
+                status, text = await self._send(method, path, query=list(query), body=body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            why = str(error) or f"no answer within {self._limit_s:g} s"
+            why = str(error) or f"no answer within {self._login.time_limit.total_seconds():g} s"
             message = f"{self._target}: Kubernetes cannot be reached: {why}"
             raise UnreachableError(message) from error
+        if status >= HTTPStatus.BAD_REQUEST:
+            if status == HTTPStatus.UNAUTHORIZED:
+                await self.close()
+            raise _Answer(status, _said(status, text))
+        return json.loads(text)
 
-    async def _opened(self) -> Any:
-        if self._open is None:
-            configuration, login = self._client.Configuration(), self._login
-            if _is_missing(login.kubeconfig):
-                message = f"there is no file {login.kubeconfig}"
-                raise self._config.ConfigException(message)
-            if not login.kubeconfig and _IN_CLUSTER in os.environ:
-                self._config.load_incluster_config(client_configuration=configuration)
-            else:
-                await self._config.load_kube_config(
-                    config_file=login.kubeconfig or None,
-                    context=login.context or None,
-                    client_configuration=configuration,
-                    persist_config=False,
-                )
-            self._open = self._client.ApiClient(configuration)
-        return self._open
+    async def _send(
+        self, method: str, path: str, *, query: list[tuple[str, str]], body: Mapping[str, Any] | None
+    ) -> tuple[int, str]:
+        headers = {"Accept": "application/json", "Content-Type": _MERGE}
+        request = await self._client.param_serialize(
+            method, path, query_params=query, header_params=headers, body=body, auth_settings=["BearerToken"]
+        )
+        answer = await self._client.call_api(*request)
+        return answer.status, (await answer.read()).decode(errors="replace")
 
-    def _translated(self, error: Any, verb: str, part: str) -> HeadgateError:
+    def _translated(self, answer: _Answer, right: str) -> HeadgateError:
         """Give what an answer other than yes means for whoever asked."""
-        said = f"{self._target}: {_said(error)}"
-        resource = "pods" if part == "pods" else f"{self._target.plural}/{part} of group {self._target.group}"
-        match error.status:
+        said = f"{self._target}: {answer.said}"
+        match answer.status:
             case HTTPStatus.UNAUTHORIZED:
                 return RefusedError(f"{said}. Hint: the token or certificate does not hold, or not any more")
             case HTTPStatus.FORBIDDEN:
-                return RefusedError(f"{said}. Hint: its role needs the verb {verb} on {resource}")
+                return RefusedError(f"{said}. Hint: its role needs the verb {right}")
             case HTTPStatus.NOT_FOUND:
                 return NotFoundError(f"{said}. Hint: there must be such a resource, with a scale subresource")
             case HTTPStatus.CONFLICT:
@@ -193,26 +168,16 @@ class ScaleApi:
         return RefusedError(said)
 
     @property
-    def _place(self) -> tuple[str, ...]:
-        target = self._target
-        return target.group, target.version, target.namespace, target.plural, target.name
-
-    @property
-    def _limit_s(self) -> float:
-        return self._login.time_limit.total_seconds()
+    def _scale(self) -> str:
+        return f"{self._target.plural}/scale of group {self._target.group}"
 
 
-def _is_missing(kubeconfig: str) -> bool:
-    """Look before the client does, which would print that it found none."""
-    return bool(kubeconfig) and not Path(kubeconfig).is_file()
-
-
-def _said(error: Any) -> str:
+def _said(status: int, text: str) -> str:
     """Give the server's own words; some answers are no JSON."""
     try:
-        return str(json.loads(error.body)["message"])
+        return str(json.loads(text)["message"])
     except (TypeError, ValueError, KeyError):
-        return f"status {error.status}: {str(error.body or error.reason).strip()}"
+        return f"status {status}: {text.strip()[:300]}"
 
 
 def _is_ready(pod: Mapping[str, Any]) -> bool:

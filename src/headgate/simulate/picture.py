@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 
+from headgate.engines.simulated.cluster import START
 from headgate.simulate.recording import Frame, JobRun
 
 
@@ -59,12 +60,20 @@ def panels(run: JobRun, *, columns: int) -> tuple[Panel, ...]:
     )
 
 
+def marks(run: JobRun) -> Mapping[str, Sequence[float]]:
+    """Give when the job failed, and when a rescale of it was taken back, in seconds since the beginning."""
+    return {
+        "failure": [setback.at_s for setback in run.setbacks],
+        "rollback": [(event.at - START).total_seconds() for event in run.rollbacks],
+    }
+
+
 def _parallelism(vertex: str, frame: Frame) -> float:
-    return frame.parallelism[vertex]
+    return frame.parallelism.get(vertex, 0)
 
 
 def _busy_percent(vertex: str, frame: Frame) -> float:
-    return 100 * frame.busy[vertex]
+    return 100 * frame.busy.get(vertex, 0.0)
 
 
 def _condensed(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from headgate.engines.simulated.cluster import SimulatedCluster
 from headgate.engines.simulated.job import RunningJob
 from headgate.engines.simulated.restart import Restart
+from headgate.engines.simulated.retries import Setback
 from headgate.engines.simulated.task import Ledger
 from headgate.model.decision import Decision
 from headgate.model.events import Event
@@ -50,6 +51,10 @@ class JobRun:
     """All of them, whatever caused them; see `rescales`."""
     decisions: tuple[Decision, ...]
     """Of every cycle."""
+    setbacks: tuple[Setback, ...] = ()
+    """All failures."""
+    rollbacks: tuple[Event, ...] = ()
+    """What was told of rescales that were taken back."""
 
     @property
     def rescales(self) -> tuple[Restart, ...]:

@@ -42,6 +42,7 @@ def _job(job: JobRun, run: Run) -> Mapping[str, Any]:
         "summary": asdict(summarise(job, run.scenario)),
         "frames": [asdict(frame) for frame in job.frames],
         "restarts": [_restart(restart) for restart in job.restarts],
+        "failures": [asdict(setback) for setback in job.setbacks],
         "decisions": [_decision(decision) for decision in job.decisions],
     }
 

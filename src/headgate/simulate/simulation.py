@@ -10,7 +10,8 @@ from headgate.engines.simulated.cluster import START, SimulatedCluster
 from headgate.engines.simulated.failures import planned
 from headgate.engines.simulated.settings import Conditions
 from headgate.model.decision import Decision
-from headgate.model.events import Event
+from headgate.model.events import Event, EventReason
+from headgate.model.identity import JobKey
 from headgate.simulate.inline import inline_loop
 from headgate.simulate.loop import Kept, control_loop
 from headgate.simulate.recording import JobRun, Recorder, Run
@@ -77,6 +78,8 @@ class Simulation:
                     frames=tuple(frames),
                     restarts=tuple(jobs[name].restarts),
                     decisions=tuple(decision for decision in self.decisions if decision.job.name == name),
+                    setbacks=tuple(jobs[name].retries.setbacks),
+                    rollbacks=tuple(event for event in self.events if _takes_back(event, name)),
                 )
                 for name, frames in self._recorder.frames.items()
             },
@@ -106,6 +109,10 @@ class Simulation:
         if tick == self._decided + self.scenario.decide_interval:
             self._decided = tick
             await self._loop.decide(now)
+
+
+def _takes_back(event: Event, job: str) -> bool:
+    return event.reason is EventReason.ROLLBACK and isinstance(event.subject, JobKey) and event.subject.name == job
 
 
 def simulate(scenario: Scenario) -> Run:

@@ -27,6 +27,8 @@ class Summary:
     rescales: int
     restarts: int
     """Rescales included."""
+    failures: int
+    rollbacks: int
     downtime_s: float
     lag_growing_s: float
     late_s: float
@@ -50,6 +52,8 @@ def summarise(run: JobRun, scenario: Scenario) -> Summary:
     return Summary(
         rescales=len(run.rescales),
         restarts=len(run.restarts),
+        failures=len(run.setbacks),
+        rollbacks=len(run.rollbacks),
         downtime_s=sum(frame.span_s for frame in frames if not frame.running),
         lag_growing_s=sum(now.span_s for before, now in itertools.pairwise(frames) if _grows(before, now)),
         late_s=sum(frame.span_s for frame in frames if frame.lag > late_s * frame.arrivals_per_s),

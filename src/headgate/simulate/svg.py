@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 
 from headgate.demo.chart import round_up
 from headgate.simulate.picture import Line, Panel
@@ -12,12 +13,24 @@ _WIDTH, _HEIGHT = 960, 170
 """Of one panel, in pixels."""
 _LEFT, _RIGHT, _ABOVE, _BELOW = 80, 170, 30, 24
 _COLOURS = ("#2563eb", "#dc2626", "#059669", "#d97706", "#7c3aed", "#0891b2", "#be185d", "#4d7c0f")
+_MARKS = ("#fca5a5", "#7f1d1d")
 _TICKS = 6
 _NAMESPACE = "http://www.w3.org/2000/svg"
 
+Marks = Mapping[str, Sequence[float]]
+UNMARKED: Marks = MappingProxyType({})
 
-def svg(panels: Sequence[Panel], *, title: str, duration_s: float) -> str:
-    """Draw panels below each other, on the same axis of time."""
+
+def svg(panels: Sequence[Panel], *, title: str, duration_s: float, marks: Marks = UNMARKED) -> str:
+    """
+    Draw panels below each other, on the same axis of time.
+
+    Args:
+        panels: from top to bottom.
+        title: of them all.
+        duration_s: where the axis ends.
+        marks: seconds at which something happened, by its name; each is a line through all panels.
+    """
     height = _HEIGHT * len(panels) + _ABOVE
     drawn = [_panel(panel, _ABOVE + number * _HEIGHT, duration_s) for number, panel in enumerate(panels)]
     return "\n".join(
@@ -26,6 +39,7 @@ def svg(panels: Sequence[Panel], *, title: str, duration_s: float) -> str:
             f'<rect width="{_WIDTH}" height="{height}" fill="white"/>',
             f'<text x="{_LEFT}" y="18" font-size="14" font-weight="bold">{escape(title)}</text>',
             *drawn,
+            *_marks(marks, duration_s, height),
             "</svg>",
             "",
         ]
@@ -53,6 +67,14 @@ def _panel(panel: Panel, top: float, duration_s: float) -> str:
             f"{escape(line.name)}</text>"
         )
     return "\n".join(parts)
+
+
+def _marks(marks: Marks, duration_s: float, height: int) -> Iterator[str]:
+    for (name, times), colour in zip(marks.items(), _MARKS, strict=False):
+        for at_s in times:
+            x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * at_s / duration_s
+            path = f'<path d="M{x:.1f},{_ABOVE} V{height}" stroke="{colour}" stroke-dasharray="3 3">'
+            yield f"{path}<title>{escape(name)}</title></path>"
 
 
 def _points(line: Line, duration_s: float, highest: float, base: float) -> str:

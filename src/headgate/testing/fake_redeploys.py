@@ -49,6 +49,8 @@ class RedeployableFlink(FakeFlink):
         forgets_triggers: whether it has been too long since, for Flink to tell of stops.
         unanswered_starts: how many of the next starts get a 500 and come about only when `finish_starts` is called.
         completed: how many checkpoints each job has completed, by id.
+        keeps_checkpoints: whether those of a job that is cancelled stay.
+        tells_checkpoints: whether jobs tell of any; between two attempts to run they do not.
     """
 
     def __init__(self, jobs: Iterable[FakeJob] = ()) -> None:
@@ -62,6 +64,8 @@ class RedeployableFlink(FakeFlink):
         self.forgets_triggers = False
         self.unanswered_starts = 0
         self.completed: dict[str, int] = {}
+        self.keeps_checkpoints = False
+        self.tells_checkpoints = True
         self._unfinished: list[tuple[str, int]] = []
         self._ended: dict[str, int] = {}
         self._program = copy.deepcopy(next(iter(self.jobs.values())))
@@ -172,7 +176,23 @@ class RedeployableFlink(FakeFlink):
 
     async def _statistics(self, request: web.Request) -> web.Response:
         job_id = self._job(request).job_id
-        savepoint = self._stops.savepoints.get(job_id)
-        latest = {"external_path": savepoint[0], "trigger_timestamp": savepoint[1]} if savepoint else None
+        path, at_ms = self._stops.savepoints.get(job_id, ("", 0))
+        stopped = {"id": 90, "is_savepoint": True, "external_path": path, "trigger_timestamp": at_ms}
+        told = {"savepoint": stopped if path and not self.savepoint_takes else None, **self._states_of(job_id)}
         counts = {"completed": self.completed.get(job_id, 0)}
-        return web.json_response({"counts": counts, "latest": {"savepoint": latest}})
+        return web.json_response({"counts": counts, "latest": told if self.tells_checkpoints else {}})
+
+    def _states_of(self, job_id: str) -> dict[str, Any]:
+        """Give what a job began with, and what it has completed last."""
+        begun, number = self.started.get(job_id), self.completed.get(job_id, 0)
+        path = begun.body.get("savepointPath") if begun else None
+        checkpoint = {"id": 10 + number, "is_savepoint": False, "external_path": f"file:/checkpoints/chk-{number}"}
+        return {
+            "restored": {"id": 10, "is_savepoint": True, "external_path": path} if path else None,
+            "completed": checkpoint if number else None,
+        }
+
+    async def _checkpoints(self, request: web.Request) -> web.Response:
+        self._job(request)
+        kept = {"enabled": self.keeps_checkpoints, "delete_on_cancellation": not self.keeps_checkpoints}
+        return web.json_response({**answers.checkpoint_config(10_000), "externalization": kept})

@@ -16,6 +16,7 @@ class ObservedJob:
     Attributes:
         name: of the job.
         history: each parallelism by operator, in order, and when it was first seen.
+        running: whether all of its tasks ran when it was last looked at.
         lag: records that waited in the source when it was last looked at.
     """
 
@@ -24,6 +25,7 @@ class ObservedJob:
         self.name = spec.name
         self.job_id = job_id
         self.history: list[tuple[datetime, Mapping[str, int]]] = []
+        self.running = False
         self.lag = 0.0
         self._watcher = Watcher(url, job_id, spec)
 
@@ -31,6 +33,7 @@ class ObservedJob:
         """Look once."""
         now = datetime.now(UTC)
         seen = self._watcher.look(now)
+        self.running = seen is not None and seen.running
         if seen is None or not seen.running:
             return
         self.lag = seen.lag_records

@@ -78,6 +78,11 @@ class HeadgateProcess:
         self._child.process.send_signal(signal.SIGTERM)
         return self._child.process.wait(_STOP_PATIENCE.total_seconds())
 
+    def kill(self) -> None:
+        """End it as a crash would, at once; what is started again in its directory goes on from what it has kept."""
+        if self._child is not None:
+            self._children.kill(self._child)
+
     @property
     def said(self) -> str:
         """Everything that it printed so far."""

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 from headgate.config import JobSettings
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
+from headgate.control.deciding import Decider, PlainDecider
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
 from headgate.control.redeployment import Redeployment
@@ -56,6 +57,7 @@ class RedeployingService:
         dies_before: end of the paths to which it never sends anything, as if it had died there: `/stop` or `/run`.
         clock: what time it is; a test may move it.
         ours: whether the jobs are this process's.
+        decider: who examines jobs and decides; here nothing is decided by itself.
     """
 
     url: str
@@ -68,6 +70,7 @@ class RedeployingService:
     events: RecordingEvents = field(default_factory=RecordingEvents)
     interval: timedelta = INTERVAL
     ours: bool = True
+    decider: Decider = field(default_factory=PlainDecider)
 
     async def __aenter__(self) -> Self:
         """Compose the parts."""
@@ -96,6 +99,7 @@ class RedeployingService:
             outbox=outbox,
             events=self.events,
             decisions=RecordingLog(),
+            decider=self.decider,
         )
         return self
 
@@ -110,7 +114,7 @@ class RedeployingService:
         """Observe, decide, and go on with what is under way."""
         now = self.clock()
         await self._observer.observe(now)
-        decisions = await self._cycle.run(self._observer.latest, now)
+        decisions = await self._cycle.run(self._observer.latest, now, failed=self._observer.failed)
         return {decision.job.name: decision for decision in decisions}
 
     async def order(self, job: str, wanted: Mapping[str, int], config: Mapping[str, str] | None = None) -> Decision:

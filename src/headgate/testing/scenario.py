@@ -49,7 +49,7 @@ class Scenario:
     async def tick(self, seconds: float) -> Mapping[str, Decision]:
         """Observe and decide once, as a freshly started process would."""
         await self.observer.observe(at(seconds))
-        decisions = await self.cycle().run(self.observer.latest, at(seconds))
+        decisions = await self.cycle().run(self.observer.latest, at(seconds), failed=self.observer.failed)
         return {decision.job.name: decision for decision in decisions}
 
     def cycle(self) -> Cycle:

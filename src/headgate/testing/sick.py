@@ -27,6 +27,7 @@ LENGTH = timedelta(minutes=9)
 QUICK = replace(
     STEADY,
     alignment_mode="OFF",
+    utilization_boundary=0.02,
     rollback=RollbackOptions(
         observation=timedelta(minutes=4),
         pressure_after=timedelta(seconds=20),

@@ -44,8 +44,7 @@ async def service(
     """
     Give a runner over all clusters of the options; what it opened is closed at the end.
 
-    With live options, which hold the given ones at first, what can change while running does. Events and decisions go
-    to the given places instead of the usual ones, if any are given.
+    Live options, which hold the given ones at first, are followed; events and decisions go to given places, if any.
 
     Raises:
         ConfigError: a file, a secret or a plugin that the options name is not there, or an address cannot be had.

@@ -9,10 +9,12 @@ from headgate.config.launches import SAVEPOINT_REDEPLOY, launch_of
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.deciding import PluginDecider
+from headgate.control.memory_raise import WorkersMemoryRaise
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
 from headgate.control.reactive.asking import HostedPolicies
 from headgate.control.reactive.deciding import ReactiveDecider
+from headgate.control.reactive.fitness import Fitness
 from headgate.control.reactive.steering import Steering
 from headgate.control.redeployment import Redeployment
 from headgate.control.rollback.step import RollbackStep
@@ -50,15 +52,20 @@ class Deciding:
             outbox=self.outbox,
             events=self.events,
             decisions=self.decisions or self.data.decisions,
-            rollback=RollbackStep(failures=self.engines.history),
+            rollback=RollbackStep(failures=self.engines.history, memory=self._memory()),
             steering=self.steering,
             decider=ReactiveDecider(
                 usual=PluginDecider(host=self.host, events=self.events),
                 events=self.events,
                 ledger=self.steering.ledger,
                 policies=HostedPolicies(host=self.host),
+                fitness=Fitness(find=self.engines.facts),
             ),
         )
+
+    def _memory(self) -> WorkersMemoryRaise:
+        providers = {cluster.name: cluster.provider for cluster in self.steering.clusters}
+        return WorkersMemoryRaise(providers=providers, fetchers=self.engines.fetchers)
 
     def observers(self, tap: Tap) -> tuple[Observer, ...]:
         """Put an observer together for each cluster, whose calls the tap sees."""

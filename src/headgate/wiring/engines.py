@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
+from headgate.algorithm.suitability import Facts
 from headgate.config import for_job
 from headgate.config.launches import SAVEPOINT_REDEPLOY
+from headgate.control.reactive.fitness import FactsFinder
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.collector import FlinkMetricCollector
 from headgate.engines.flink.dynamic import DynamicConfigRealizer
@@ -16,6 +19,7 @@ from headgate.engines.flink.exceptions import FlinkFailureHistory
 from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer
 from headgate.engines.flink.redeploy.realizer import SavepointRedeployRealizer, StillOurs
+from headgate.engines.flink.suitability import inspect
 from headgate.engines.flink.wishes import SettingsOf
 from headgate.engines.yarn.applications import Applications
 from headgate.engines.yarn.collector import YarnMetricCollector
@@ -27,7 +31,7 @@ from headgate.options.service import ServiceOptions
 from headgate.options.yarn import YarnOptions
 from headgate.plugins.host import Provided
 from headgate.plugins.kinds import Kind
-from headgate.ports import FailureHistory, JobListFetcher, MetricCollector, ScalingRealizer
+from headgate.ports import FailureHistory, JobContext, JobListFetcher, MetricCollector, ScalingRealizer
 
 Now = Callable[[], ServiceOptions]
 """Gives the options that hold now."""
@@ -44,6 +48,8 @@ class Engines:
     """Tells of the failures of jobs; of a job of somebody else's engine it knows none."""
     in_place: ScalingRealizer
     """Changes running jobs."""
+    facts: FactsFinder
+    """Looks at whether a job is fit for reactive mode."""
     redeploy: SavepointRedeployRealizer
     """Replaces jobs; to be closed while this process still has the leases of what it does."""
 
@@ -77,11 +83,17 @@ async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack,
         collector=FlinkMetricCollector(clients),
         history=FlinkFailureHistory(clients),
         in_place=_in_place(options, clients),
+        facts=partial(_facts, clients),
         redeploy=SavepointRedeployRealizer(clients, still_ours=still_ours),
     )
     for yarn in options.yarn:
         engines = _with_yarn(engines, yarn, settings_of, stack)
     return engines
+
+
+async def _facts(clients: Mapping[str, FlinkClient], ctx: JobContext) -> Facts:
+    client = clients.get(ctx.key.cluster)
+    return (await inspect(client, ctx)).facts if client else Facts()
 
 
 def collect_time_limit(options: ServiceOptions) -> timedelta:

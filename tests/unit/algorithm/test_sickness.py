@@ -93,10 +93,10 @@ def test_a_rescale_that_went_well_is_left_alone(rule: Rule, work: tuple[int, int
     assert rule(rescaled(work, before={GC: 0.1, HEAP: 0.4}, since={GC: 0.2, HEAP: 0.6}), OPTIONS) is None
 
 
-@pytest.mark.parametrize("status", [JobStatus.FINISHED, JobStatus.CANCELED])
+@pytest.mark.parametrize("status", [JobStatus.FINISHED, JobStatus.CANCELED, JobStatus.OTHER])
 @pytest.mark.parametrize("rule", RULES)
 def test_a_job_that_somebody_ended_is_not_sick(rule: Rule, status: JobStatus) -> None:
-    """It will never run again, as was wanted."""
+    """It will never run again, as was wanted; cancelling it may take its time."""
     ended = replace(rescaled(minutes=60, reached=False), status=status, down_since=at(1))
     assert rule(ended, OPTIONS) is None
 
@@ -245,6 +245,19 @@ def test_task_managers_that_were_told_to_go_are_no_failures() -> None:
     """Somebody drains them; what is lost without a word counts."""
     assert restart_loop(rescaled(failures=failing(TOLD_TO_GO, 70, 80, 90, 100)), OPTIONS) is None
     assert restart_loop(rescaled(failures=failing(LOST, 70, 80, 90)), OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"), [(lack_of_network_memory, NO_BUFFERS), (memory_pressure, NO_HEAP), (restart_loop, LOST)]
+)
+def test_failures_until_the_memory_is_there_do_not_count(rule: Rule, text: str) -> None:
+    """TaskManagers without it still fail, and go to come back with it; once the job runs so it counts anew."""
+    failed = rescaled(failures=failing(text, 10, 20, 30))
+    raised = replace(failed, trial=replace(failed.trial, memory_raised_at=at(0)))
+    assert rule(failed, OPTIONS)
+    assert rule(raised, OPTIONS) is None
+    assert rule(replace(raised, trial=replace(raised.trial, reached_at=None)), OPTIONS) is None
+    assert rule(replace(raised, failures=tuple(failing(text, 70, 80, 90))), OPTIONS)
 
 
 def test_a_job_that_never_runs() -> None:

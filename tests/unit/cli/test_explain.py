@@ -21,6 +21,7 @@ from headgate.stores.sql import SqlStateStore
 from headgate.testing.builders import ORDERS, chain, evaluated, sample
 
 GRAPH = chain({"source": 2, "agg": 2})
+NAMED = replace(GRAPH, vertices=tuple(replace(vertex, name=vertex.name.upper()) for vertex in GRAPH.vertices))
 NOW = datetime.now(UTC)
 TOMORROW = NOW + timedelta(days=1)
 WHY = "checker restart-loop: 3 failures within 10 min since the rescale"
@@ -40,7 +41,9 @@ def config(tmp_path: Path) -> Path:
         f"state-store: sqlite:///{tmp_path}/headgate.db\nlog.path: {tmp_path}/log\n"
     )
     made = decide(sample(GRAPH), evaluated(GRAPH, {"agg": 3.0}), AutoscalerOptions(), NOW, STATE)
-    SampleLog(tmp_path / "log").append_decisions([made])
+    log = SampleLog(tmp_path / "log")
+    log.append([sample(NAMED, tick=NOW)])
+    log.append_decisions([made])
     return path
 
 
@@ -61,8 +64,8 @@ def test_the_decision_and_what_is_remembered_are_told(config: Path) -> None:
     remember(config, STATE)
     told = call("explain", str(ORDERS), "--config", config).output
     assert "    6 -> 3 RollbackBound: with 4 subtasks or more the job was sick: checker restart-loop: 3 fail" in told
-    assert f"  taken back at {NOW:%Y-%m-%d %H:%M:%S} UTC: decision d1, as {WHY}; back to agg 2; nothing is " in told
-    assert f"  agg: with 4 subtasks or more the job was sick: {WHY}; remembered until {TOMORROW:%Y-%m-%d %H:%M}" in told
+    assert f"  taken back at {NOW:%Y-%m-%d %H:%M:%S} UTC: decision d1, as {WHY}; back to AGG 2; nothing is " in told
+    assert f"  AGG: with 4 subtasks or more the job was sick: {WHY}; remembered until {TOMORROW:%Y-%m-%d %H:%M}" in told
 
 
 def test_a_job_that_nothing_is_remembered_of_is_explained_all_the_same(config: Path) -> None:

@@ -35,6 +35,7 @@ NAMES = {
     "metrics.custom-evaluators": "evaluator plugin",
     "scaling.custom-executors": "decision plugin",
     "rollback.checkers": "unrecoverable error checker",
+    "reactive.policy": "scaling policy",
 }
 
 

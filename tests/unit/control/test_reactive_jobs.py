@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from headgate.errors import PluginError
-from headgate.model.decision import Outcome
+from headgate.algorithm.suitability import Facts
+from headgate.control.deciding import PlainDecider
+from headgate.control.reactive.fitness import Fitness
+from headgate.errors import PluginError, UnreachableError
+from headgate.model.decision import Decision, Outcome
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
 from headgate.model.rollback import ParallelismBound, Side
+from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
@@ -271,3 +275,57 @@ async def test_policies_by_name() -> None:
 
     assert stage.parallelism("target") == {"source": 3, "agg": 3}
     assert stage.parallelism("ratio")["agg"] == 2 * stage.parallelism("ratio")["source"] > 4
+
+
+class Vetoing(PlainDecider):
+    """Decides without plugins, and has one that lets nothing grow beyond three."""
+
+    async def review(self, _ctx: JobContext, _sample: JobSample, decision: Decision, _state: JobState) -> Decision:
+        """Cut."""
+        cut = [each.limited_to(min(each.wanted, 3), Reason.DECISION_PLUGIN, "three") for each in decision.proposals]
+        return replace(decision, proposals=tuple(cut))
+
+
+async def test_decision_plugins_have_their_say() -> None:
+    """On what follows from the slots as on any other rescale."""
+    stage = ReactiveStage(slots=8)
+    stage.decider = replace(stage.decider, usual=Vetoing())
+    stage.add("orders", reactive())
+    for second in (0, 10):
+        await stage.tick(second)
+    assert stage.parallelism("orders") == {"source": 3, "agg": 3}
+
+
+async def test_a_finder_of_facts_is_believed_for_a_while() -> None:
+    """What it finds is told with everything else; when it is away, what is known of the job counts."""
+    asked = []
+
+    async def find(ctx: JobContext) -> Facts:
+        asked.append(ctx.job_id)
+        return Facts(streaming=True, checkpoints=True, unaligned=True, fine_grained=True, hand_set=("agg",))
+
+    stage = ReactiveStage(slots=8)
+    stage.decider = replace(stage.decider, fitness=Fitness(find=find))
+    stage.add("orders", reactive())
+    for second in (0, 10, 20):
+        decision = (await stage.tick(second))["orders"]
+
+    assert asked == ["orders"]
+    assert "checkpoints are unaligned" in decision.message
+    assert "fine-grained" in decision.message
+    assert "setParallelism" not in decision.message, "it is ignored, as reactive mode is meant to"
+
+
+async def test_a_job_is_not_unfit_for_what_cannot_be_found_out() -> None:
+    """The cluster does not answer at this moment."""
+
+    async def find(_ctx: JobContext) -> Facts:
+        message = "no answer"
+        raise UnreachableError(message)
+
+    stage = ReactiveStage(slots=8)
+    stage.decider = replace(stage.decider, fitness=Fitness(find=find))
+    stage.add("orders", reactive())
+    for second in (0, 10):
+        decision = (await stage.tick(second))["orders"]
+    assert decision.outcome is Outcome.RESCALE

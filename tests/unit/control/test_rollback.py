@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from headgate.control.deciding import Answer, PlainDecider
-from headgate.errors import RefusedError, UnreachableError
+from headgate.control.rollback.step import RollbackStep
+from headgate.errors import HeadgateError, RefusedError, UnreachableError
 from headgate.model.events import EventReason
-from headgate.model.identity import VertexId
-from headgate.model.measures import JobStatus
+from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobMeasure, JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
-from headgate.model.rollback import Aftermath, Side
+from headgate.model.rollback import Aftermath, JobFailure, JobFailures, Side, Trial
+from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.rollback import RollbackOptions, RollbackTarget
@@ -24,6 +27,7 @@ from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
 
 AGG = VertexId("agg")
+BROKEN = JobKey("prod", "broken")
 
 
 @dataclass(frozen=True)
@@ -402,6 +406,20 @@ async def test_a_rollback_that_the_engine_refuses_is_told_and_not_tried_again(wa
     assert len(told(ward, EventReason.ROLLBACK_IN_VAIN)) == 1
 
 
+async def test_of_a_job_that_has_failed_for_good_it_is_told_that_its_rescale_may_be_why(ward: Scenario) -> None:
+    """In place nothing can be taken back of what has ended; other jobs that have failed are nobody's business here."""
+    await ward.tick(0)
+    ward.engine.add(context(BROKEN, status=JobStatus.FAILED), sample(chain({"agg": 1}), job=BROKEN))
+    lie_down(ward, JobStatus.FAILED)
+
+    for seconds in (30, 60):
+        assert "broken" not in await ward.tick(seconds)
+
+    (message,) = told(ward, EventReason.ROLLBACK_WITHHELD)
+    assert "it has ended, and nobody here can start it again" in message
+    assert len(ward.engine.requests) == 1
+
+
 async def test_since_when_a_job_is_down_survives_a_restart(ward: Scenario) -> None:
     """Each tick is a process of its own here; the first that saw it is what counts."""
     ward.decider = PlainDecider()
@@ -417,3 +435,133 @@ async def test_since_when_a_job_is_down_survives_a_restart(ward: Scenario) -> No
     trial = state(ward).trial
     assert trial
     assert trial.down_since is None
+
+
+@dataclass
+class Pharmacy:
+    """Gives more memory, or says why not; and notes what was saved when it was asked."""
+
+    ward: Scenario
+    why_not: str | None = None
+    fault: Exception | None = None
+    asked: list[datetime | None] = field(default_factory=list)
+
+    async def raise_for(self, ctx: JobContext, trial: Trial, evidence: str, _sample: JobSample | None, /) -> str | None:
+        """Answer."""
+        assert (ctx.key, trial.after) == (ORDERS, {AGG: 4})
+        assert evidence.startswith("checker never-running: ")
+        known = state(self.ward).trial
+        self.asked.append(known.memory_raised_at if known else None)
+        if self.fault:
+            raise self.fault
+        return self.why_not
+
+
+def with_tuning(ward: Scenario, **answer: Any) -> Pharmacy:
+    """Let memory be tuned, and somebody raise it."""
+    pharmacy = Pharmacy(ward, **answer)
+    ward.rollback = RollbackStep(memory=pharmacy)
+    ward.engine.contexts[ORDERS] = context(options=AutoscalerOptions(memory_tuning_enabled=True))
+    return pharmacy
+
+
+async def test_more_memory_is_tried_first_where_memory_is_tuned(ward: Scenario) -> None:
+    """That it is asked for is saved before; only a job that is still sick then goes back, and it is said."""
+    pharmacy = with_tuning(ward)
+    await fall_ill(ward)
+
+    decision = (await ward.tick(60))["orders"]
+    assert (decision.reason, pharmacy.asked) == (Reason.JOB_UNRECOVERABLE, [at(60)])
+    assert len(told(ward, EventReason.MEMORY_RAISED)) == 1
+    assert len(ward.engine.requests) == 1
+
+    await ward.tick(90)
+    assert pharmacy.asked == [at(60)]
+    assert ward.engine.requests[1:] == [{"agg": 1}]
+    assert "more memory since 00:01:00 UTC did not help" in told(ward, EventReason.ROLLBACK)[0]
+
+
+async def test_a_job_that_more_memory_has_cured_keeps_its_parallelism(ward: Scenario) -> None:
+    """The rescale is observed anew, and then it is good."""
+    with_tuning(ward)
+    await fall_ill(ward)
+    await ward.tick(60)
+    get_up(ward)
+    await ward.tick(90)
+    await ward.tick(90 + 15 * 60)
+
+    assert state(ward).trial is None
+    assert len(ward.engine.requests) == 1
+    assert EventReason.ROLLBACK not in ward.events.reasons
+
+
+@pytest.mark.parametrize("answer", [{"why_not": "no provider"}, {"fault": RuntimeError("no provider")}])
+async def test_without_more_memory_the_job_goes_back_at_once(ward: Scenario, answer: dict[str, Any]) -> None:
+    """The event says why it could not be had."""
+    with_tuning(ward, **answer)
+    await fall_ill(ward)
+    await ward.tick(60)
+
+    assert ward.engine.requests[1:] == [{"agg": 1}]
+    assert "its memory was not raised: no provider" in told(ward, EventReason.ROLLBACK)[0]
+
+
+@dataclass
+class Files:
+    """Remembers the failures of a job, or does not answer."""
+
+    failures: tuple[JobFailure, ...] = ()
+    fault: HeadgateError | None = None
+    asked: list[datetime] = field(default_factory=list)
+
+    async def query_failures(self, _ctx: JobContext, since: datetime, /) -> JobFailures:
+        """Answer."""
+        self.asked.append(since)
+        if self.fault:
+            raise self.fault
+        return JobFailures(failures=self.failures)
+
+
+async def test_failures_are_asked_for_while_a_rescale_is_observed(ward: Scenario) -> None:
+    """Those before it are not shown to checkers, and a history that does not answer holds nothing up."""
+    files = Files(failures=(JobFailure(at=at(-5), text="old"), JobFailure(at=at(20), text="new")))
+    ward.rollback = RollbackStep(failures=files)
+    shown = Shown()
+    ward.decider = shown
+    await fall_ill(ward)
+    await ward.tick(60)
+    assert set(files.asked) == {shown.aftermaths[-1].trial.began_at}
+    assert [failure.text for failure in shown.aftermaths[-1].failures] == ["new"]
+    assert shown.aftermaths[-1].down_since == at(20)
+
+    files.fault = UnreachableError("no answer")
+    await ward.tick(90)
+    assert shown.aftermaths[-1].failures == ()
+
+
+async def test_checkers_are_shown_means_since_the_rescale_was_reached(ward: Scenario) -> None:
+    """And the values before it beside them."""
+    shown = Shown()
+    ward.decider = shown
+    for seconds, heap in ((0, 0.5), (30, 0.8), (60, 1.0)):
+        seen = replace(ward.engine.jobs[ORDERS], at=at(seconds), values={JobMeasure.HEAP_MAX_USAGE_RATIO: heap})
+        ward.engine.jobs[ORDERS] = seen
+        await ward.tick(seconds)
+        ward.factors = {}
+
+    after = shown.aftermaths[-1]
+    assert after.values == {JobMeasure.HEAP_MAX_USAGE_RATIO: pytest.approx(0.9)}
+    assert after.trial.values == {JobMeasure.HEAP_MAX_USAGE_RATIO: 0.5}
+    assert after.trial.reached_at == at(30)
+
+
+@dataclass(frozen=True)
+class Shown(PlainDecider):
+    """Keeps what it is shown."""
+
+    aftermaths: list[Aftermath] = field(default_factory=list)
+
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+        """Find nothing wrong."""
+        self.aftermaths.extend([ctx.aftermath] if ctx.aftermath else [])
+        return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
-from headgate.demo.loadjob import ConstantProfile, Profile, RampProfile, SineProfile, StepProfile
+from headgate.demo.loadjob import ConstantProfile, FileProfile, Profile, RampProfile, SineProfile, StepProfile
 
 STEPS = StepProfile(steps=((timedelta(), 100.0), (timedelta(seconds=60), 400.0)))
 SINE = SineProfile(base_per_s=100, amplitude_per_s=50, period=timedelta(seconds=40))
@@ -61,3 +62,14 @@ def test_a_sine_below_zero_is_refused() -> None:
     """There is no negative rate."""
     with pytest.raises(ValueError, match="would be negative"):
         SineProfile(base_per_s=1, amplitude_per_s=2, period=timedelta(seconds=1))
+
+
+def test_a_rate_can_be_set_while_the_job_runs(tmp_path: Path) -> None:
+    """Nothing comes before the first step; each holds until the next one."""
+    profile = FileProfile(path=tmp_path / "load")
+    assert profile.rate_per_s(timedelta(seconds=1)) == 0
+    profile.set_rate(timedelta(seconds=2), 100.0)
+    profile.set_rate(timedelta(seconds=5.5), 40.0)
+    rates = [profile.rate_per_s(timedelta(seconds=at)) for at in (1, 2, 5, 6)]
+    assert rates == [0, 100, 100, 40]
+    assert profile.argument() == f"file:{tmp_path / 'load'}"

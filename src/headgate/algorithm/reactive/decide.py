@@ -14,13 +14,14 @@ from headgate.algorithm.policies import is_held
 from headgate.algorithm.reactive.slots import largest, slots_of, within_slots
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import rules_of
+from headgate.algorithm.signals import closed_to_all
 from headgate.model.decision import Decision, Outcome, Proposal
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
-from headgate.model.topology import Vertex
+from headgate.model.topology import Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
 from headgate.options.reactive import Demand
@@ -85,10 +86,18 @@ def _plan(reaction: Reaction) -> Plan:
     if Deviation.FORWARD_EQUAL in rules_of(options):
         plan = with_equal_ends(topology, plan, options)
     plan = bounded(plan, topology, options, bounds=reaction.state.bounds, now=reaction.now)
-    wanted = {proposal.vertex: proposal.wanted for proposal in plan}
-    fitting = within_slots(topology, wanted, reaction.slots)
-    detail = f"the job's share are {reaction.slots} slots"
+    return _fitted(plan, topology, reaction.slots)
+
+
+def _fitted(plan: Plan, topology: Topology, slots: int) -> Plan:
+    fitting = within_slots(topology, {proposal.vertex: proposal.wanted for proposal in plan}, slots)
+    detail = f"the job's share are {slots} slots"
     return tuple(proposal.limited_to(fitting[proposal.vertex], Reason.SLOT_SHARE, detail) for proposal in plan)
+
+
+def held_to_share(decision: Decision, topology: Topology, slots: int) -> Decision:
+    """Hold a rescale to the job's share again, after somebody's decision plugin had its say."""
+    return replace(decision, proposals=_fitted(decision.proposals, topology, slots))
 
 
 def _proposal(vertex: Vertex, reaction: Reaction) -> Proposal:
@@ -145,8 +154,10 @@ def _too_long_after_checkpoint(plan: Plan, reaction: Reaction) -> tuple[Reason, 
 
 
 def _permitted(decision: Decision, reaction: Reaction) -> Decision:
-    """Hold a rescale to times without scaling and to the job's quota."""
+    """Hold a rescale to gates, to times without scaling and to the job's quota."""
     sample, options = reaction.sample, reaction.options
+    if closed := closed_to_all(sample, options, reaction.now):
+        return replace(decision, outcome=Outcome.KEEP, reason=Reason.GATE, message=f"{decision.message}; but {closed}")
     if not options.scaling_enabled:
         return replace(decision, reason=Reason.ADVICE, message=f"{decision.message}; scaling.enabled is false")
     if (period := excluded_period(options, reaction.now)) is not None:

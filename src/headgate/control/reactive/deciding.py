@@ -6,23 +6,20 @@ The ordinary evaluation goes on for all of them: what a job's load asks for is w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headgate.algorithm.alignment import AlignmentMode
-from headgate.algorithm.reactive.decide import Reaction, kept, needed_slots, react
-from headgate.algorithm.reactive.facts import facts_of
+from headgate.algorithm.reactive.decide import Reaction, held_to_share, kept, needed_slots, react
 from headgate.algorithm.reactive.slots import slots_of
 from headgate.algorithm.resources import task_managers
-from headgate.algorithm.suitability import unsuitable
 from headgate.control.deciding import Answer, Decider
 from headgate.control.outcomes import without_change
 from headgate.control.reactive import reports
 from headgate.control.reactive.asking import BuiltInPolicies, Policies
+from headgate.control.reactive.fitness import Fitness
 from headgate.control.reactive.ledger import Ledger, Standing
 from headgate.control.reactive.sharing import is_reactive
-from headgate.control.selection import has_own_realizer
 from headgate.errors import PluginError
 from headgate.model.decision import Decision, Outcome
 from headgate.model.metrics import NotReady
@@ -47,10 +44,15 @@ class ReactiveDecider:
     ledger: Ledger = field(default_factory=Ledger)
     """Offered the shares of the jobs before a cycle decides; learns what each needs."""
     policies: Policies = field(default_factory=BuiltInPolicies)
+    fitness: Fitness = field(default_factory=Fitness)
 
     async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
         """Examine as usual."""
         return await self.usual.examine(ctx, answer, now)
+
+    async def review(self, ctx: JobContext, sample: JobSample, decision: Decision, state: JobState) -> Decision:
+        """Review as usual."""
+        return await self.usual.review(ctx, sample, decision, state)
 
     async def decide(
         self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
@@ -62,7 +64,8 @@ class ReactiveDecider:
             return self._after_workers(ctx, sample, decision)
         need = await self._need(ctx, sample, answer, now, state)
         self._learn(ctx, sample, answer, need)
-        if why := self._unsuitable(ctx, sample):
+        jobs = self.ledger.jobs.get(ctx.key.cluster, 1)
+        if why := await self.fitness.why_not(ctx, sample, jobs=jobs, now=now):
             self.events.handle(reports.unsuitable(ctx.key, why, now, ctx.options.scaling_event_interval))
             return kept(need, sample, Reason.REACTIVE_UNSUITABLE, f"not fit for reactive mode: {'; '.join(why)}")
         if sample.settings.reactive:
@@ -109,10 +112,6 @@ class ReactiveDecider:
         message = f"{more} slots more are needed and {free} free: workers are asked for first; {decision.message}"
         return without_change(decision, Reason.WORKERS_AWAITED, message)
 
-    def _unsuitable(self, ctx: JobContext, sample: JobSample) -> Sequence[str]:
-        jobs = self.ledger.jobs.get(ctx.key.cluster, 1)
-        return unsuitable(facts_of(sample, ctx.options, jobs=jobs, replaced=has_own_realizer(ctx.options)))
-
     def _left_to_engine(self, ctx: JobContext, sample: JobSample, need: Decision) -> Decision:
         used, needed = slots_of(sample.topology), self.ledger.needs.get(ctx.key)
         asks = "what its load needs is not known yet" if needed is None else f"its load needs {needed}"
@@ -136,7 +135,7 @@ class ReactiveDecider:
         except PluginError as error:
             failed = kept(need, sample, Reason.PLUGIN_FAILED, f"its scaling policy failed, it stays as it is: {error}")
             return replace(failed, notices=(*failed.notices, failure_noticed(error)))
-        return react(
+        decision = react(
             Reaction(
                 sample=sample,
                 options=ctx.options,
@@ -148,6 +147,8 @@ class ReactiveDecider:
                 need=need,
             )
         )
+        reviewed = await self.usual.review(ctx, sample, decision, state)
+        return reviewed if reviewed == decision else held_to_share(reviewed, sample.topology, slots)
 
 
 def _obstacle(ctx: JobContext, standing: Standing | None) -> tuple[Reason, str] | None:

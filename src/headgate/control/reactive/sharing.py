@@ -48,7 +48,7 @@ def share_out(observations: Seen, ledger: Ledger, now: datetime) -> None:
 
     A cluster of which nothing was seen at the last tick offers nothing new: what was offered still stands.
     """
-    ledger.keep_only(observations)
+    ledger.keep_only(job for job, seen in observations.items() if is_reactive(seen.ctx.options))
     for cluster, jobs in by_cluster(observations).items():
         ledger.jobs[cluster] = len(jobs)
         sample = latest_sample(jobs)

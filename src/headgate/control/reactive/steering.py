@@ -84,7 +84,7 @@ class Steering:
         Ask for the workers that the jobs need by what was decided; never raises.
 
         Args:
-            observations: of the jobs that were decided for.
+            observations: of all jobs. Those that another process decides for keep what they have: then no worker goes.
             decisions: of this cycle.
             on_trial: jobs whose last rescale has not proved good yet.
             now: when the cycle began.

@@ -18,7 +18,6 @@ from headgate.model.reasons import Reason
 from headgate.model.rollback import Aftermath, Trial
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
-from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext
 
 
@@ -33,7 +32,7 @@ class Judged:
     """More memory is to be asked for, once the state is saved."""
 
 
-def judge(seen: Observation, state: JobState, sick: NotReady | None, now: datetime, *, forbidden: str) -> Judged:
+def judge(seen: Observation, state: JobState, sick: NotReady | None, now: datetime, *, may_act: bool) -> Judged:
     """
     Take a rescale back, or say why not, or let it count as good.
 
@@ -42,7 +41,7 @@ def judge(seen: Observation, state: JobState, sick: NotReady | None, now: dateti
         state: as it was saved.
         sick: the evidence against the job, None for none.
         now: when the cycle began.
-        forbidden: why nothing may be taken back; empty when it may.
+        may_act: whether anything may be changed.
     """
     ctx, aftermath = seen.ctx, seen.ctx.aftermath
     if sick is None:
@@ -55,8 +54,8 @@ def judge(seen: Observation, state: JobState, sick: NotReady | None, now: dateti
         return Judged(state=_telling(concluded(state), event), obstacle=sick)
     if trial.takes_back:
         return _told_once(state, trial, sick, reports.in_vain(ctx.key, trial, evidence, now))
-    if forbidden:
-        return _told_once(state, trial, sick, reports.withheld(ctx.key, trial, evidence, forbidden, now))
+    if why_not := _forbidden(ctx, trial, now, may_act=may_act):
+        return _told_once(state, trial, sick, reports.withheld(ctx.key, trial, evidence, why_not, now))
     return _remedied(seen, state, trial, sick, now)
 
 
@@ -106,15 +105,6 @@ def pause(ctx: JobContext, state: JobState, now: datetime) -> tuple[JobState, No
     return replace(state, rollback=rollback), NotReady(reason=Reason.ROLLED_BACK, message=message)
 
 
-def forbidden(options: AutoscalerOptions, now: datetime, *, may_act: bool) -> str:
-    """Say why nothing may be taken back; empty when it may."""
-    if not options.rollback.enabled:
-        return "job.autoscaler.rollback.enabled is false"
-    if not may_act:
-        return "nothing may be changed"
-    return "this is an excluded period" if excluded_period(options, now) is not None else ""
-
-
 def fresh(seen: Observation) -> JobSample | None:
     """Give the sample of a job that runs now."""
     return seen.sample if seen.problem is None and seen.ctx.status is JobStatus.RUNNING else None
@@ -135,6 +125,19 @@ def _not_ours(aftermath: Aftermath, ctx: JobContext) -> str:
     if is_too_late(aftermath, ctx.options.rollback.observation):
         return "it had run well for long enough before"
     return ""
+
+
+def _forbidden(ctx: JobContext, trial: Trial, now: datetime, *, may_act: bool) -> str:
+    """Say why a rescale may or can not be taken back; empty when it can."""
+    options = ctx.options
+    if ctx.status.is_over and trial.redeploy is None:
+        return "it has ended, and nobody here can start it again"
+    if not options.rollback.enabled:
+        return "job.autoscaler.rollback.enabled is false"
+    if not may_act:
+        return "nothing of it may be changed"
+    period = excluded_period(options, now)
+    return f"nothing is changed in excluded.periods {period}" if period is not None else ""
 
 
 def _told_once(state: JobState, trial: Trial, sick: NotReady, event: Event) -> Judged:

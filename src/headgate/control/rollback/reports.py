@@ -52,8 +52,8 @@ def pause_text(rollback: Rollback) -> str:
 
 
 def bounds_text(bounds: tuple[ParallelismBound, ...]) -> str:
-    """Say what no decision reaches again, and for how long."""
-    sides = [f"{one.vertex} {'below' if one.side is Side.BELOW else 'above'} {one.parallelism}" for one in bounds]
+    """Say what no decision goes beyond, and for how long."""
+    sides = [f"{one.vertex} at {'most' if one.side is Side.BELOW else 'least'} {one.limit}" for one in bounds]
     return f"until {bounds[0].expires_at:%Y-%m-%d %H:%M:%S} UTC {', '.join(sides)}"
 
 

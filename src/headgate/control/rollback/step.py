@@ -27,6 +27,9 @@ from headgate.ports import FailureHistory, JobContext
 FAILURES_LIMIT = timedelta(seconds=10)
 """How long a job's failures are waited for: without them the verdict comes a cycle later."""
 
+MEMORY_LIMIT = timedelta(seconds=30)
+"""How long it may take to ask for more memory."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollbackStep:
@@ -74,9 +77,12 @@ class RollbackStep:
 
     async def _ask(self, ctx: JobContext, trial: Trial, evidence: str, sample: JobSample | None) -> str | None:
         try:
-            return await self.memory.raise_for(ctx, trial, evidence, sample)
-        except HeadgateError as error:
-            return str(error)
+            async with asyncio.timeout(MEMORY_LIMIT.total_seconds()):
+                return await self.memory.raise_for(ctx, trial, evidence, sample)
+        except TimeoutError:
+            return f"no answer within {MEMORY_LIMIT.total_seconds():g} s"
+        except Exception as error:  # noqa: BLE001 - whatever it is, the rescale can still be taken back
+            return str(error) or type(error).__name__
 
     async def _failures(self, ctx: JobContext, trial: Trial) -> tuple[JobFailure, ...]:
         # What failed before a rollback was reached was still the sick job.

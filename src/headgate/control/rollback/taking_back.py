@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from headgate.algorithm.rollback import bounds_of, changes, descends, differ, merged_bounds, sick_run, target_of
 from headgate.control import reports
-from headgate.control.intents import MAX_ATTEMPTS, Settlement, reached, time_to_reach
+from headgate.control.intents import MAX_ATTEMPTS, Settlement, accepted, reached, time_to_reach
 from headgate.control.rollback.reports import rolled_back
 from headgate.model.events import Event
 from headgate.model.redeploy import Redeploy, successor_of
@@ -40,6 +40,7 @@ def taken_back(
         note: what was tried or not tried instead; may be empty.
     """
     options = ctx.options
+    state = accepted(ctx.key, state, now, options)  # whether the engine has said so or not, the job is sick by it
     target, sick = target_of(trial, state.first, options.rollback.target), sick_run(trial)
     redeploy = _redeploy(trial, target)
     after = changes(sick.parallelism, target.parallelism)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headgate.demo.loadjob.build import ENTRY_CLASS, build_jar
 from headgate.demo.loadjob.profile import (
     ConstantProfile,
+    FileProfile,
     Profile,
     RampProfile,
     SineProfile,
@@ -18,6 +19,7 @@ __all__ = [
     "SINK",
     "SOURCE",
     "ConstantProfile",
+    "FileProfile",
     "LoadJobSpec",
     "Profile",
     "RampProfile",

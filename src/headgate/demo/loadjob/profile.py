@@ -10,6 +10,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Protocol
 
 
@@ -61,6 +62,39 @@ class StepProfile:
     def argument(self) -> str:
         """Return the value of the job's `profile` argument."""
         return "step:" + ",".join(f"{start.total_seconds()}={rate}" for start, rate in self.steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileProfile:
+    """A rate that is set while the job runs: steps in a file that grows. For whoever waits until something happened."""
+
+    path: Path
+    """Read by every source subtask a few times a second; where there is none yet, the rate is 0."""
+
+    def set_rate(self, since_epoch: timedelta, per_s: float) -> None:
+        """
+        Add a step.
+
+        Args:
+            since_epoch: when it begins, later than any before it; half a second ahead, so that all subtasks know it.
+            per_s: the rate from then on.
+        """
+        steps = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        unfinished = self.path.with_suffix(".new")
+        unfinished.write_text(f"{steps}{since_epoch.total_seconds()}={per_s}\n", encoding="utf-8")
+        unfinished.replace(self.path)
+
+    def rate_per_s(self, since_epoch: timedelta, /) -> float:
+        """Return the rate at a time, as far as it is set; 0 before the first step."""
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        if not lines:
+            return 0.0
+        pairs = [tuple(map(float, line.split("="))) for line in lines]
+        return StepProfile(steps=tuple((timedelta(seconds=at), rate) for at, rate in pairs)).rate_per_s(since_epoch)
+
+    def argument(self) -> str:
+        """Return the value of the job's `profile` argument."""
+        return f"file:{self.path}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from headgate.demo.draw import UTILIZATION_TARGET, Phase
-from headgate.demo.loadjob import LoadJobSpec, Stage, StepProfile
+from headgate.demo.loadjob import LoadJobSpec, Profile, Stage
 
 SLOTS = 2
 """Of each TaskManager; a reactive job runs every operator in every slot."""
@@ -34,12 +34,9 @@ class ReactiveDraw:
     stages: tuple[Stage, ...]
     phases: tuple[Phase, ...]
 
-    def spec(self, *, epoch: datetime, phase_length: timedelta) -> LoadJobSpec:
-        """Return the job that runs this workload, its first phase beginning at `epoch`."""
-        steps = tuple((number * phase_length, phase.rate_per_s) for number, phase in enumerate(self.phases))
-        return LoadJobSpec(
-            stages=self.stages, profile=StepProfile(steps=steps), epoch=epoch, keys=10_000, name="reactive-demo"
-        )
+    def spec(self, *, epoch: datetime, profile: Profile) -> LoadJobSpec:
+        """Return the job that does this work, with a load that follows the phases."""
+        return LoadJobSpec(stages=self.stages, profile=profile, epoch=epoch, keys=10_000, name="reactive-demo")
 
     def workers(self, phase: Phase) -> int:
         """Return the TaskManagers that a phase needs, by arithmetic alone: seconds of work a second, by target."""

@@ -7,6 +7,7 @@ The load rises, a TaskManager is killed, the load falls; a timeline and a judge 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -14,9 +15,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headgate.demo.loadjob import ENTRY_CLASS, LoadJobSpec
+from headgate.demo.loadjob import ENTRY_CLASS, FileProfile, LoadJobSpec
 from headgate.demo.reactive.draw import DEATH, SLOTS, ReactiveDraw, draw_reactive
-from headgate.demo.reactive.judge import judge_reactive
+from headgate.demo.reactive.judge import PhaseVerdict, judge_phase
 from headgate.demo.reactive.service import reactive_configuration
 from headgate.demo.reactive.timeline import Happening, Story, draw_story, noticed
 from headgate.demo.reactive.verdicts import reactive_summary, reactive_table
@@ -29,12 +30,13 @@ from headgate.engines.flink.local.settings import REACTIVE
 from headgate.providers.folder import WorkerFolder, end_workers
 from headgate.providers.local import FOLDER
 
-REACTIVE_PHASE_LENGTH = timedelta(seconds=55)
-"""Four of them, and the start of everything, take less than five minutes."""
+PHASE_LIMIT = timedelta(seconds=90)
+"""A third of it is usual. The first phase that takes longer is the last, so all of it takes less than five minutes."""
 
-_LEAD = timedelta(seconds=25)
-"""From the start of the cluster to the first phase: long enough for Headgate to start the first TaskManager."""
-
+_LENGTH_LIMIT_S = 265.0
+"""Of all phases together, from when the cluster was started."""
+_AHEAD = timedelta(milliseconds=500)
+"""How long before it holds a rate is written, so that all readers know it in time."""
 _LOOK_EVERY_S = 0.5
 
 
@@ -42,7 +44,7 @@ def play_reactive(
     seed: int,
     *,
     dry_run: bool = False,
-    phase: timedelta = REACTIVE_PHASE_LENGTH,
+    limit: timedelta = PHASE_LIMIT,
     keep_logs: Path | None = None,
     console: Console | None = None,
 ) -> int:
@@ -53,8 +55,8 @@ def play_reactive(
 
     Args:
         seed: fixes the workload.
-        dry_run: Headgate only advises: no TaskManager is ever started, and the judge must find all phases failing.
-        phase: length of each phase; less than 40 s is too short for Headgate to settle.
+        dry_run: Headgate only advises: no TaskManager is ever started, and the judge must find the first phase failing.
+        limit: of each phase, which is over as soon as it is passed.
         keep_logs: directory that keeps everything that is written; by default a temporary one, deleted.
         console: standard output by default.
 
@@ -66,12 +68,13 @@ def play_reactive(
     """
     workload = draw_reactive(seed)
     return perform(
-        lambda scenery: _perform(workload, phase, scenery, dry_run=dry_run), keep_logs=keep_logs, console=console
+        lambda scenery: _perform(workload, limit, scenery, dry_run=dry_run), keep_logs=keep_logs, console=console
     )
 
 
-def _perform(workload: ReactiveDraw, phase: timedelta, scenery: Scenery, *, dry_run: bool) -> bool:
-    spec = workload.spec(epoch=datetime.now(UTC) + _LEAD, phase_length=phase)
+def _perform(workload: ReactiveDraw, limit: timedelta, scenery: Scenery, *, dry_run: bool) -> bool:
+    load = FileProfile(path=scenery.directory / "load")
+    spec = workload.spec(epoch=datetime.now(UTC), profile=load)
     cluster = _cluster(spec, scenery)
     with ExitStack() as running:
         with steps(scenery.console) as tell:
@@ -81,11 +84,11 @@ def _perform(workload: ReactiveDraw, phase: timedelta, scenery: Scenery, *, dry_
             tell("starting Headgate, which is told the cluster's address and how to start TaskManagers")
             service = running.enter_context(_service(scenery, cluster, dry_run=dry_run))
             service.await_ready()
-        play = _Play(workload=workload, phase=phase, console=scenery.console, epoch=spec.epoch)
-        play.watch(ReactiveWatcher(cluster.url, spec), service, WorkerFolder(cluster.directory / FOLDER))
+        watcher, folder = ReactiveWatcher(cluster.url, spec), WorkerFolder(cluster.directory / FOLDER)
+        play = _Play(workload=workload, limit=limit, console=scenery.console, epoch=spec.epoch, load=load)
+        verdicts = play.run(watcher, service, folder)
         scenery.console.print("  stopping everything", style="dim")
-    verdicts = judge_reactive(workload, play.story.sights, phase)
-    scenery.console.print(draw_story(play.story, workload, phase, width=scenery.console.width))
+    scenery.console.print(draw_story(play.story, workload, width=scenery.console.width))
     scenery.console.print(reactive_table(verdicts))
     scenery.console.print(reactive_summary(verdicts, dry_run=dry_run))
     return all(verdict.passed for verdict in verdicts)
@@ -113,29 +116,41 @@ class _Play:
     """The run of the phases: it looks, tells what happens as it happens, and kills the TaskManager that has to die."""
 
     workload: ReactiveDraw
-    phase: timedelta
+    limit: timedelta
     console: Console
     epoch: datetime
+    load: FileProfile
     story: Story = field(default_factory=Story)
 
-    def watch(self, watcher: ReactiveWatcher, service: Service, folder: WorkerFolder) -> None:
-        """Look twice a second until the last phase is over."""
-        begun, length_s = -1, self.phase.total_seconds()
-        while (at_s := self._at_s(now := datetime.now(UTC))) < length_s * len(self.workload.phases):
-            if at_s >= length_s * (begun + 1):
-                begun += 1
-                self._begin(begun, at_s, folder)
-            self._see(watcher.look(now))
-            for saying in service.sayings():
-                self._tell(Happening(at_s=self._at_s(saying.at), what=saying.message, said_as=saying.what))
-            time.sleep(_LOOK_EVERY_S)
+    def run(self, watcher: ReactiveWatcher, service: Service, folder: WorkerFolder) -> Sequence[PhaseVerdict]:
+        """Go through the phases until one of them is not passed; return the verdicts on all."""
+        numbers = range(len(self.workload.phases))
+        for number in numbers:
+            self._begin(number, folder)
+            while not (verdict := self._verdict(number)).passed and not self._is_late(number):
+                self._see(watcher.look(datetime.now(UTC)))
+                for saying in service.sayings():
+                    self._tell(Happening(at_s=self._at_s(saying.at), what=saying.message, said_as=saying.what))
+                time.sleep(_LOOK_EVERY_S)
+            if not verdict.passed:
+                break
+        return [self._verdict(number) for number in numbers]
+
+    def _verdict(self, number: int) -> PhaseVerdict:
+        return judge_phase(self.workload, number, self.story.seen_in(number))
+
+    def _is_late(self, number: int) -> bool:
+        at_s = self._at_s(datetime.now(UTC))
+        return at_s > min(self.story.begun_s[number] + self.limit.total_seconds(), _LENGTH_LIMIT_S)
 
     def _at_s(self, at: datetime) -> float:
         return (at - self.epoch).total_seconds()
 
-    def _begin(self, number: int, at_s: float, folder: WorkerFolder) -> None:
-        phase = self.workload.phases[number]
-        needed = self.workload.workers(phase)
+    def _begin(self, number: int, folder: WorkerFolder) -> None:
+        phase, now = self.workload.phases[number], datetime.now(UTC)
+        self.load.set_rate(now - self.epoch + _AHEAD, phase.rate_per_s)
+        needed, at_s = self.workload.workers(phase), self._at_s(now)
+        self.story.begun_s.append(at_s)
         heading = f"{phase.title}: {phase.rate_per_s:.0f} records/s, which need {needed} TaskManager{'s'[: needed > 1]}"
         self._tell(Happening(at_s=at_s, what=heading, is_phase=True))
         if number == DEATH:

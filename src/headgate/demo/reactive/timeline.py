@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from statistics import fmean
 
 from rich.console import Group, RenderableType
@@ -39,15 +39,21 @@ class Happening:
 
 @dataclass(slots=True, kw_only=True)
 class Story:
-    """All that was seen and said."""
+    """All that was seen and said, and when each phase began."""
 
     sights: list[Sight] = field(default_factory=list)
     happenings: list[Happening] = field(default_factory=list)
+    begun_s: list[float] = field(default_factory=list)
 
     @property
     def now(self) -> Sight | None:
         """The last sight."""
         return self.sights[-1] if self.sights else None
+
+    def seen_in(self, number: int) -> list[Sight]:
+        """Return the sights of a phase; none where it never began."""
+        begins = [*self.begun_s, math.inf, math.inf]
+        return [each for each in self.sights if begins[number] <= each.at_s < begins[number + 1]]
 
 
 def noticed(before: Sight | None, seen: Sight) -> Iterator[str]:
@@ -58,56 +64,73 @@ def noticed(before: Sight | None, seen: Sight) -> Iterator[str]:
         yield f"the job runs in {seen.running} slots" if seen.running else f"the job, in {running} slots, restarts"
 
 
-def draw_story(story: Story, workload: ReactiveDraw, phase_length: timedelta, *, width: int) -> RenderableType:
+def draw_story(story: Story, workload: ReactiveDraw, *, width: int) -> RenderableType:
     """
-    Return the run as three charts over its phases.
+    Return the run as three charts over the phases that began.
 
     Args:
         story: what was seen.
         workload: what was drawn, which tells what was needed.
-        phase_length: of every phase.
         width: of the terminal, in columns.
     """
-    share = max(_LEAST_COLUMNS, width - _AXIS - 1) // len(workload.phases)
-    length_s = phase_length.total_seconds() * len(workload.phases)
-    chart = _Columns(sights=story.sights, count=share * len(workload.phases), length_s=length_s)
-    needed = [float(workload.workers(phase)) for phase in workload.phases for _ in range(share)]
-    coming = [phase.rate_per_s for phase in workload.phases for _ in range(share)]
-    lag = chart.of(lambda seen: seen.lag_records)
+    columns = _columns(story, max(_LEAST_COLUMNS, width - _AXIS - 1))
+    phases = [workload.phases[each.phase] for each in columns]
+    coming = [phase.rate_per_s for phase in phases]
+    lag = [max(seen.lag_records for seen in each.sights) for each in columns]
     return Group(
         Text(),
-        Text(" " * _AXIS + "".join(f" {phase.title} ".center(share, "━") for phase in workload.phases), style="bold"),
+        _headings(columns, workload),
         Text(f"Work: records per second coming in {MARK} and taken in █"),
-        _draw(chart.of(_taken, joined=fmean), rows=3, top=round_up(1.2 * max(coming)), marks=coming, colour="cyan"),
+        _draw(
+            [fmean(_taken(seen) for seen in each.sights) for each in columns],
+            rows=3,
+            top=round_up(1.2 * max(coming, default=0.0)),
+            marks=coming,
+            colour="cyan",
+        ),
         Text("Waiting: records not yet taken in (the lag) █"),
         _draw(lag, rows=2, top=round_up(max([1000.0, *lag])), colour="magenta"),
         Text(f"TaskManagers: needed {MARK} and used by the job █ ({SLOTS} slots each)"),
         _draw(
-            chart.of(lambda seen: seen.running / SLOTS, joined=min),
+            [min(seen.running for seen in each.sights) / SLOTS for each in columns],
             rows=_TOP_WORKERS,
             top=_TOP_WORKERS,
-            marks=needed,
+            marks=[float(workload.workers(phase)) for phase in phases],
             colour="green",
         ),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
-    """The sights of a run, put together in columns."""
+class _Column:
+    """A short time of one phase."""
 
+    phase: int
     sights: Sequence[Sight]
-    count: int
-    length_s: float
 
-    def of(self, value: Callable[[Sight], float], *, joined: Callable[[list[float]], float] = max) -> list[float]:
-        """Return one number a column; where nothing was seen the column before is repeated."""
-        drawn: list[float] = []
-        for column in range(self.count):
-            begin_s, end_s = (self.length_s * edge / self.count for edge in (column, column + 1))
-            values = [value(seen) for seen in self.sights if begin_s <= seen.at_s < end_s]
-            drawn.append(joined(values) if values else drawn[-1] if drawn else 0.0)
-        return drawn
+
+def _columns(story: Story, count: int) -> list[_Column]:
+    """Divide the run into columns; one in which nothing was seen repeats the sights of the one before."""
+    phases = [(number, story.seen_in(number)) for number in range(len(story.begun_s))]
+    seen = [(number, sight) for number, sights in phases for sight in sights]
+    if not seen:
+        return []
+    begin_s, length_s = seen[0][1].at_s, max(1.0, seen[-1][1].at_s - seen[0][1].at_s)
+    columns: list[_Column] = []
+    for column in range(count):
+        inside = [each for each in seen if column <= count * (each[1].at_s - begin_s) / length_s < column + 1]
+        last = inside or [(columns[-1].phase, columns[-1].sights[-1])]
+        columns.append(_Column(phase=last[-1][0], sights=[sight for _, sight in last]))
+    return columns
+
+
+def _headings(columns: Sequence[_Column], workload: ReactiveDraw) -> Text:
+    """Write each phase's title over its columns."""
+    text = Text(" " * _AXIS, style="bold")
+    for number, phase in enumerate(workload.phases):
+        share = sum(column.phase == number for column in columns)
+        text.append(f" {phase.title} "[:share].center(share, "━"))
+    return text
 
 
 def _taken(seen: Sight) -> float:

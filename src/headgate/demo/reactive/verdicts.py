@@ -10,14 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate.demo.draw import UTILIZATION_TARGET
-from headgate.demo.judge import SETTLED_S
 from headgate.demo.reactive.draw import SLOTS
-from headgate.demo.reactive.judge import PhaseVerdict
+from headgate.demo.reactive.judge import HOLD_S, PhaseVerdict
 
 _FORMULA = (
     f"needed: records per second x seconds of work per record / {UTILIZATION_TARGET:.0%} busy, in slots, of which each "
-    f"TaskManager has {SLOTS}, rounded up; used: in all of the phase's last {SETTLED_S:.0f} s, ? if it changed there; "
-    "settled: after how long it was right for good; lag: records that waited at the worst moment."
+    f"TaskManager has {SLOTS}, rounded up; used: at the phase's end, for {HOLD_S:.0f} s at least; "
+    "settled: after how long it was so; lag: records that waited at the worst moment."
 )
 
 
@@ -51,7 +50,7 @@ def reactive_summary(verdicts: Sequence[PhaseVerdict], *, dry_run: bool) -> Text
     if not failed:
         text = f"PASSED: the job ran on the TaskManagers that it needed in all {len(verdicts)} phases."
         return Text(text, style="bold green")
-    text = f"FAILED: the job did not end on the TaskManagers that it needed in: {', '.join(failed)}."
+    text = f"FAILED: the job did not come to run on the TaskManagers that it needed in: {', '.join(failed)}."
     if dry_run:
         text += " That is right for a dry run: Headgate was not allowed to start any."
     return Text(text, style="bold red")

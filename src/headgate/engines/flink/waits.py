@@ -91,6 +91,12 @@ _SETTINGS = (
         means="so many failed checkpoints in a row, and a rescale waits for them no more",
     ),
     _Setting(
+        key="slot.idle.timeout",
+        told="slotIdleTimeoutInMillis",
+        default=timedelta(seconds=50),
+        means="a slot that one job lets go of is kept for so long before another job can have it",
+    ),
+    _Setting(
         key="heartbeat.interval",
         default=timedelta(seconds=10),
         means="how often workers are asked whether they live",
@@ -99,6 +105,11 @@ _SETTINGS = (
         key="heartbeat.timeout",
         default=timedelta(seconds=50),
         means="a worker that is silent for so long is lost; one whose process ended is noticed sooner",
+    ),
+    _Setting(
+        key="web.timeout",
+        default=timedelta(minutes=10),
+        means="where a worker dies while it is asked for metrics, those of all stand still for so long. Hint: 10 s",
     ),
 )
 

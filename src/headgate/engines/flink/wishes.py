@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
@@ -58,15 +59,15 @@ class Wishes:
 
         What is known is put together anew when its basis has changed, without asking.
         Calls that fail or are refused leave what is known. A job of which nothing is known yet is asked again the
-        next time, and is not scaled until then: its owner may have switched that off. Only one that runs is asked:
-        before and after, Flink may answer that there is no such job.
+        next time, and is not scaled until then: its owner may have switched that off. Only the answer of one that runs
+        is kept: before and after, Flink may answer with less, or that there is no such job.
         """
         known = self._known.get(job_id)
         is_running = status is JobStatus.RUNNING
         if known is not None and not (is_running and self._clock() >= known.until_s):
             return self._renewed(key, job_id, known)
         if not is_running:
-            return _advised(self._settings_of(key, {}))
+            return await self._passing(key, job_id, status)
         try:
             own = ours(await self._read(job_id))
         except (TransientError, PermanentError) as error:
@@ -74,6 +75,13 @@ class Wishes:
                 return self._renewed(key, job_id, known)
             return _cautious(self._settings_of(key, {}), str(error))
         return self._remember(key, job_id, own, self._clock() + _age_s(job_id))
+
+    async def _passing(self, key: JobKey, job_id: str, status: JobStatus) -> JobSettings:
+        """Give what a job wants that fails over, maybe since a rescale before this process began: it must be helped."""
+        if status in {JobStatus.STARTING, JobStatus.RESTARTING}:
+            with suppress(TransientError, PermanentError):
+                return self._settings_of(key, ours(await self._read(job_id)))
+        return _advised(self._settings_of(key, {}))
 
     def keep(self, job_ids: Iterable[str]) -> None:
         """Forget all other jobs."""

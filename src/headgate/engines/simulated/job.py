@@ -194,7 +194,7 @@ class RunningJob:
 
     def _fail_and_retry(self, now_s: float, slots: int) -> None:
         if self.retries.is_due(now_s):
-            self.restart(now_s, Cause.FAILURE, slots=slots)
+            self.restart(now_s, Cause.RESCALE if self._asked else Cause.FAILURE, slots=slots)
         elif not self._is_down(now_s) and self._gives_way(now_s) and not self.is_finished:
             self.retries.fail(now_s, self.diagnosis.text)
 

@@ -15,7 +15,7 @@ import pytest
 from headgate.errors import RefusedError, TransientError
 from headgate.ports import ResourceProvider, Workers
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 """Longer than any worker takes to come or to go."""
 
 _POLL_S = 0.05

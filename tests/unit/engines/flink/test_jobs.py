@@ -48,18 +48,19 @@ async def test_an_answer_that_is_not_understood_is_a_failure_too(server: FakeFli
     assert "nothing here" in answer.failures["fake"]
 
 
-async def test_a_job_is_asked_for_its_wishes_only_while_it_runs(server: FakeFlink, client: FlinkClient) -> None:
-    """Until then it is only advised, and nothing is told: it could not be scaled anyway."""
+async def test_a_job_is_asked_for_its_wishes_once_it_runs(server: FakeFlink, client: FlinkClient) -> None:
+    """Before, it is asked each time, and after its end never."""
     fetcher = FlinkJobListFetcher({"fake": client}, partial(for_job, ServiceOptions(clusters=(ANY,))))
     (job,) = server.jobs.values()
-    job.state = "RESTARTING"
-    (starting,) = (await fetcher.fetch()).jobs
-    assert (starting.options.scaling_enabled, starting.faults) == (False, ())
+    job.state = "CANCELED"
+    (over,) = (await fetcher.fetch()).jobs
+    assert (over.options.scaling_enabled, over.faults) == (False, ())
     assert server.asked(f"/jobs/{job.job_id}/config") == 0
-    job.state = "RUNNING"
-    (running,) = (await fetcher.fetch()).jobs
-    assert running.options.scaling_enabled
-    assert server.asked(f"/jobs/{job.job_id}/config") == 1
+    for state, asked in (("RESTARTING", 1), ("RESTARTING", 2), ("RUNNING", 3), ("RUNNING", 3)):
+        job.state = state
+        (listed_job,) = (await fetcher.fetch()).jobs
+        assert listed_job.options.scaling_enabled
+        assert server.asked(f"/jobs/{job.job_id}/config") == asked
 
 
 def test_of_two_live_jobs_of_a_name_the_oldest_keeps_it() -> None:

@@ -109,6 +109,30 @@ async def test_a_job_on_its_way_is_asked_for_the_rest(
     assert server.asked(f"/jobs/{context.job_id}") == 1
 
 
+async def test_a_rollback_is_asked_of_a_job_that_does_not_run(
+    realizer: ResourceRequirementsRealizer, context: JobContext, job: FakeJob
+) -> None:
+    """Its rescale may be why; how it ran last is no sign of who has changed it, what it is asked to have is."""
+    job["work"].upper_bound = 5
+    down = replace(context, status=JobStatus.RESTARTING)
+    back = replace(intent(5, 1), takes_back="d0")
+    assert not await realizer.realize_parallelism_overrides(replace(down, intent=intent(5, 1)), {WORK: 1})
+    assert await realizer.realize_parallelism_overrides(replace(down, intent=back), {WORK: 1})
+    assert job["work"].upper_bound == 1
+    assert not await realizer.realize_parallelism_overrides(replace(down, intent=back), {WORK: 1})
+
+
+async def test_a_rollback_of_what_somebody_else_has_changed_since_is_refused(
+    realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink, job: FakeJob
+) -> None:
+    """Who asks for something else by now knows what is wrong with the job."""
+    job["work"].upper_bound = 3
+    down = replace(context, status=JobStatus.RESTARTING, intent=replace(intent(5, 1), takes_back="d0"))
+    with pytest.raises(RefusedError, match="is asked to have 3 by somebody else, not 5: nothing was sent"):
+        await realizer.realize_parallelism_overrides(down, {WORK: 1})
+    assert server.asked("resource-requirements", "PUT") == 0
+
+
 async def test_vertices_that_the_job_does_not_have_are_ignored(
     realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink
 ) -> None:

@@ -111,3 +111,10 @@ def test_unreadable_or_missing_settings_are_flinks_defaults() -> None:
 def test_no_periodic_checkpoints() -> None:
     """Flink writes that as the largest long."""
     assert read_checkpoint_interval({"interval": 2**63 - 1}) is None
+
+
+@pytest.mark.parametrize(("mode", "reactive"), [("reactive", True), ("REACTIVE", True), ("", False)])
+def test_a_cluster_in_flinks_own_reactive_mode_takes_no_orders(mode: str, *, reactive: bool) -> None:
+    """Whatever its scheduler is called."""
+    found = settings_of({"scheduler-mode": mode, "jobmanager.scheduler": "adaptive"}, None, adaptive=True)
+    assert (found.reactive, found.adaptive) == (reactive, not reactive)

@@ -26,6 +26,7 @@ def test_what_the_job_tells_of_its_scheduler_holds(recorded: Callable[[str], Any
     assert found[AT_START] == "without limit"
     assert found[f"{SCHEDULER}.rescale-trigger.max-delay"] == "6 s"
     assert found[f"{SCHEDULER}.rescale-trigger.max-checkpoint-failures"] == "2"
+    assert found["slot.idle.timeout"] == "50 s"
 
 
 def test_an_older_flink_is_read_by_its_settings_under_either_name() -> None:
@@ -40,6 +41,7 @@ def test_where_nothing_is_set_flinks_defaults_hold() -> None:
     assert values(None)[AT_START] == "5 min"
     assert values({"scheduler-mode": "reactive"})[AT_START] == "without limit"
     assert values(None)["heartbeat.timeout"] == "50 s"
+    assert values({"web.timeout": "10000"})["web.timeout"] == "10 s"
     assert values(None)[f"{SCHEDULER}.rescale-trigger.max-delay"] == "by the checkpoint interval"
 
 

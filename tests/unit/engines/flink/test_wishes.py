@@ -50,6 +50,9 @@ class Answering(FlinkClient):
         return read({"execution-config": {"user-config": self.parameters}})
 
 
+ON_THE_WAY = (JobStatus.STARTING, JobStatus.RESTARTING)
+
+
 @dataclass
 class Cluster:
     """A cluster whose jobs have wishes, and a clock to be set."""
@@ -86,13 +89,32 @@ async def test_a_job_is_asked_once_and_then_every_few_minutes() -> None:
     assert cluster.client.asked == 3
 
 
-@pytest.mark.parametrize("status", [each for each in JobStatus if each is not JobStatus.RUNNING])
-async def test_a_job_that_does_not_run_is_not_asked(status: JobStatus) -> None:
-    """Flink may not know it yet or any more: nothing is said of its wishes, so it is only advised, without a fault."""
+@pytest.mark.parametrize("status", [each for each in JobStatus if each not in {JobStatus.RUNNING, *ON_THE_WAY}])
+async def test_a_job_that_is_not_to_run_is_not_asked(status: JobStatus) -> None:
+    """Flink may not know it any more: nothing is said of its wishes, so it is only advised, without a fault."""
     cluster = Cluster()
     settings = await cluster.wishes.settings(KEY, JOB_ID, status=status)
     assert (settings.options, settings.told) == (replace(SERVICE.autoscaler, scaling_enabled=False), ())
     assert cluster.client.asked == 0
+
+
+@pytest.mark.parametrize("status", ON_THE_WAY)
+async def test_a_job_that_fails_over_is_asked_each_time(status: JobStatus) -> None:
+    """A rescale before this process began may be why: it can be taken back only if its owner allows that."""
+    cluster = Cluster()
+    for _ in range(2):
+        settings = await cluster.wishes.settings(KEY, JOB_ID, status=status)
+        assert (settings.options.scaling_enabled, settings.options.utilization_target) == (True, 0.8)
+    assert cluster.client.asked == 2
+
+
+@pytest.mark.parametrize("status", ON_THE_WAY)
+async def test_a_job_that_fails_over_and_tells_nothing_is_only_advised(status: JobStatus) -> None:
+    """Flink may not know it yet: that is no fault."""
+    cluster = Cluster()
+    cluster.client.failure = NotFoundError("no such job")
+    settings = await cluster.wishes.settings(KEY, JOB_ID, status=status)
+    assert (settings.options, settings.told) == (replace(SERVICE.autoscaler, scaling_enabled=False), ())
 
 
 async def test_what_is_known_of_a_job_holds_while_it_does_not_run() -> None:

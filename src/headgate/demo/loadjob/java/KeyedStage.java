@@ -1,19 +1,27 @@
 package headgate.loadjob;
 
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.runtime.state.FunctionInitializationContext;
+import org.apache.flink.runtime.state.FunctionSnapshotContext;
+import org.apache.flink.streaming.api.checkpoint.CheckpointedFunction;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
  * A stage that counts the records of each key in state, and keeps a preloaded value of a given size beside. Each record
- * may make garbage, which costs nothing until the heap is full of state.
+ * may make garbage, which costs nothing until the heap is full of state. How many records all subtasks ever counted is
+ * state as well, so that what is lost or read twice shows beside the source's offsets.
  */
-final class KeyedStage extends KeyedProcessFunction<Long, LoadRecord, LoadRecord> {
+final class KeyedStage extends KeyedProcessFunction<Long, LoadRecord, LoadRecord> implements CheckpointedFunction {
   private static final long serialVersionUID = 1L;
 
   private static final int PIECE_BYTES = 4096;
@@ -25,6 +33,8 @@ final class KeyedStage extends KeyedProcessFunction<Long, LoadRecord, LoadRecord
   /** The latest piece, kept in a field so that the compiler cannot leave the others out. */
   private transient byte[] thrownAway;
 
+  private transient ListState<Long> countedBefore;
+  private transient volatile long counted;
   private transient ValueState<Long> seen;
   private transient ValueState<byte[]> ballast;
 
@@ -36,7 +46,21 @@ final class KeyedStage extends KeyedProcessFunction<Long, LoadRecord, LoadRecord
   }
 
   @Override
+  public void initializeState(FunctionInitializationContext context) throws Exception {
+    countedBefore = context.getOperatorStateStore().getListState(new ListStateDescriptor<>("counted", Types.LONG));
+    for (long part : countedBefore.get()) {
+      counted += part;
+    }
+  }
+
+  @Override
+  public void snapshotState(FunctionSnapshotContext context) throws Exception {
+    countedBefore.update(List.of(counted));
+  }
+
+  @Override
   public void open(OpenContext context) {
+    getRuntimeContext().getMetricGroup().gauge("countedRecords", (Gauge<Long>) () -> counted);
     seen = getRuntimeContext().getState(new ValueStateDescriptor<>("seen", Types.LONG));
     ballast =
         getRuntimeContext()
@@ -54,6 +78,7 @@ final class KeyedStage extends KeyedProcessFunction<Long, LoadRecord, LoadRecord
     cost.start();
     throwAway();
     Long before = seen.value();
+    counted = counted + 1;
     seen.update(before == null ? 1L : before + 1);
     cost.finish();
     for (int left = selectivity.next(); left > 0; left--) {

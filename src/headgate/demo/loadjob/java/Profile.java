@@ -9,6 +9,7 @@ import java.util.Arrays;
  * <pre>
  *   const:RATE                       ramp:FROM,TO,SECONDS (then TO for ever)
  *   step:T0=RATE0,T1=RATE1,...       sine:BASE,AMPLITUDE,PERIOD_SECONDS (amplitude at most base)
+ *   file:PATH (steps as above, one a line; lines may be added while the job runs)
  * </pre>
  */
 public interface Profile extends Serializable {
@@ -27,7 +28,8 @@ public interface Profile extends Serializable {
       case "step" -> Steps.parse(text, values);
       case "sine" -> Sine.of(text, numbers(text, values, 3));
       case "ramp" -> Ramp.of(text, numbers(text, values, 3));
-      default -> throw malformed(text, "the kind is one of const, step, sine, ramp");
+      case "file" -> new StepsOfFile(text.substring(colon + 1));
+      default -> throw malformed(text, "the kind is one of const, step, sine, ramp, file");
     };
   }
 

@@ -46,6 +46,8 @@ REACTIVE: Settings = MappingProxyType(
     {
         **LAB,
         "scheduler-mode": "reactive",
+        # Where a TaskManager dies while it is asked for its metrics, those of all others stand still for so long.
+        "web.timeout": "5 s",
         # TaskManagers that somebody else started end by themselves soon after the cluster.
         "taskmanager.registration.timeout": "30 s",
     }

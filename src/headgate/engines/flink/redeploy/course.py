@@ -11,9 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+import structlog
+
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.overview import ListedJob
 from headgate.engines.flink.redeploy import stopping
+from headgate.engines.flink.redeploy.answers import Stop
+from headgate.engines.flink.redeploy.origins import origin_of
 from headgate.engines.flink.redeploy.pace import InVain
 from headgate.engines.flink.redeploy.past import failure, has_run, was_late
 from headgate.engines.flink.redeploy.sight import UP, Sight, goes_on, look
@@ -22,6 +26,8 @@ from headgate.errors import HeadgateError, NotFoundError, RefusedError, Transien
 from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Launch, Redeploy, Start, way_back_of
 from headgate.model.state import Intent
+
+_log = structlog.get_logger(__name__)
 
 ATTEMPTS = 3
 """How often the program is asked for its plan where Flink answers with an error of its own: it may be the program's."""
@@ -47,7 +53,9 @@ class Course:
     _why_not: str = ""
     """Why the successor could not be started, where no job of that id tells."""
     _location: str | None = None
-    """Of the savepoint: Flink forgets the job that it ended."""
+    """Of the savepoint: Flink forgets the job that it ended; or of what a cancelled one goes on from."""
+    _seen_alive: bool = False
+    """Whether this process has seen the job before it ended."""
     _failed: int = 0
     """How often there was no answer to what would be built."""
     _unanswered: dict[str, tuple[InVain, UnreachableError]] = field(default_factory=dict)
@@ -91,22 +99,44 @@ class Course:
 
     async def _stop(self, old: ListedJob, strangers: tuple[str, ...]) -> None:
         """Ask for the savepoint that ends the job, or see what has become of it."""
+        if old.status is JobStatus.OTHER:
+            return  # it is being cancelled, by whomever
+        self._seen_alive = True
         known = await stopping.progress(self.client, self.intent)
-        if known is None:
-            if strangers or old.name != self.name:
-                message = f"several jobs are called {old.name!r}, and the new one could be taken for another of them"
-                raise RefusedError(message)
-            await self._begin()
-        elif known.failure is not None:
+        if known is not None and not self._is_in_vain(old, known):
+            return
+        if known is not None and self.intent.takes_back is None:
             message = f"the savepoint failed, and the job goes on: {known.failure}"
             raise RefusedError(message)
+        if strangers or old.name != self.name:
+            message = f"several jobs are called {old.name!r}, and the new one could be taken for another of them"
+            raise RefusedError(message)
+        await self._begin()
+        if self._is_in_vain(old, known):
+            await self._cancel_sick(old)
+        else:
+            await stopping.stop(self.client, self.intent, self.launch.savepoint_directory)
+
+    def _is_in_vain(self, old: ListedJob, known: Stop | None) -> bool:
+        """Tell whether there will be no savepoint; that of a sick job is not waited for at any cost."""
+        if known is None:
+            return self.intent.takes_back is not None and old.status is not JobStatus.RUNNING
+        if known.failure is not None:
+            return True
+        late = self.clock() - self.intent.decided_at >= self.launch.savepoint_limit
+        return self.intent.takes_back is not None and late
+
+    async def _cancel_sick(self, old: ListedJob) -> None:
+        """End a job that fails over again and again; without something to go on from it is left alone."""
+        origin = await origin_of(self.client, old)
+        _log.warning("sick job cancelled", job=self.name, job_id=old.job_id, goes_on_from=str(origin))
+        await self._cancel(old.job_id)
 
     async def _begin(self) -> None:
         self._refuse_to_begin()
         vertices = frozenset(self.intent.before)
         await self._checked(check_program(self.client, self.launch, self.redeploy.after, vertices))
         self._refuse_to_begin()  # that may have taken a minute
-        await stopping.stop(self.client, self.intent, self.launch.savepoint_directory)
 
     def _refuse_to_begin(self) -> None:
         if not self.may_begin:
@@ -190,8 +220,21 @@ class Course:
 
     async def _savepoint(self, sight: Sight) -> str:
         if self._location is None:
-            self._location = await stopping.savepoint(self.client, self.intent, sight.old)
+            self._location = await self._found(sight.old)
         return self._location
+
+    async def _found(self, old: ListedJob | None) -> str:
+        if self.intent.takes_back is None or old is None or old.status is JobStatus.FINISHED:
+            return await stopping.savepoint(self.client, self.intent, old)
+        if old.status is JobStatus.CANCELED and not self._has_cancelled(old):
+            message = f"{old.job_id} was cancelled by somebody else"
+            raise RefusedError(message)
+        return (await origin_of(self.client, old)).path
+
+    def _has_cancelled(self, old: ListedJob) -> bool:
+        """Tell whether Headgate has cancelled a job: this process, or one before it since the rollback was decided."""
+        since = _instant(old.ended_at_ms or 0) >= self.intent.decided_at - stopping.SKEW
+        return old.job_id in self._cancelled or (since and not self._seen_alive)
 
     async def _start(self, job_id: str, start: Start, savepoint: str) -> None:
         """

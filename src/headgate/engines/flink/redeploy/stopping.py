@@ -13,7 +13,7 @@ from headgate.model.measures import JobStatus
 from headgate.model.redeploy import trigger_of
 from headgate.model.state import Intent
 
-_SKEW = timedelta(minutes=1)
+SKEW = timedelta(minutes=1)
 """How far the clocks of Headgate and of the cluster may be apart."""
 
 
@@ -49,7 +49,7 @@ async def savepoint(client: FlinkClient, intent: Intent, old: ListedJob | None) 
         return known.location
     if old is not None and old.status is JobStatus.FINISHED:
         latest = await client.get(f"/jobs/{old.job_id}/checkpoints", read_latest_savepoint)
-        if latest and latest[1] >= (intent.decided_at - _SKEW).timestamp() * 1000:
+        if latest and latest[1] >= (intent.decided_at - SKEW).timestamp() * 1000:
             return latest[0]
     message = (
         f"the job is {old.status if old else 'gone'}, and there is no savepoint of this change: it did not end by it"

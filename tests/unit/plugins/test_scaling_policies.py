@@ -1,0 +1,80 @@
+"""Scaling policies of others: in a process of their own, with parameters, and without harm when they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from headgate.control.reactive.asking import HostedPolicies
+from headgate.errors import PluginError
+from headgate.model.identity import VertexId
+from headgate.plugins.catalog import Tables
+from headgate.plugins.host import PluginHost
+from headgate.ports import AvailableResources
+from headgate.testing.builders import chain, context
+from headgate.testing.reacting import reactive
+
+Hosting = Callable[..., PluginHost]
+CODE = """
+import os
+import time
+
+class Odd:
+    def __init__(self, parameters):
+        self.mood = parameters.get("mood", "half")
+
+    def decide(self, ctx, resources, topology, configured):
+        if self.mood == "angry":
+            raise OSError("the service is away")
+        if self.mood == "slow":
+            time.sleep(60)
+        if self.mood == "silly":
+            return {vertex: 0 for vertex in topology.by_id}
+        if self.mood == "pid":
+            return {vertex: os.getpid() for vertex in topology.by_id}
+        return {**{vertex: resources.slots // 2 for vertex in configured}, "nobody": 7}
+"""
+TOPOLOGY = chain({"source": 1, "agg": 2})
+RESOURCES = AvailableResources(slots=8, total=10, workers=5)
+
+
+@pytest.fixture
+def policies(installed: Callable[..., None], hosting: Hosting) -> HostedPolicies:
+    """Install a policy of somebody else's, of which there is an instance for each mood."""
+    installed("strangers", {"headgate.scaling_policies": {"odd": "Odd"}}, CODE)
+    moods = {f"{mood}.mood": mood for mood in ("angry", "slow", "silly", "pid")}
+    classes = {f"{mood}.class": "odd" for mood in ("angry", "slow", "silly", "pid")}
+    return HostedPolicies(host=hosting(Tables(general={**moods, **classes}), deadline="1 s"))
+
+
+async def ask(policies: HostedPolicies, policy: str) -> Mapping[VertexId, int]:
+    """Ask for a plain job with eight slots."""
+    return await policies.ask(context(options=reactive(policy=policy)), RESOURCES, TOPOLOGY, TOPOLOGY.parallelism)
+
+
+async def test_it_decides_with_what_there_is(policies: HostedPolicies) -> None:
+    """Vertices that the job does not have are left out; a built-in one goes by its registered name."""
+    assert await ask(policies, "odd") == {"source": 4, "agg": 4}
+    assert await ask(policies, "uniform") == {"source": 8, "agg": 8}
+
+
+async def test_it_runs_in_a_process_of_its_own(policies: HostedPolicies) -> None:
+    """It may hang or die there."""
+    answer = await ask(policies, "pid")
+    assert set(answer.values()) == set(policies.host.workers("strangers"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        ("angry", "plugin angry of strangers raised OSError: the service is away"),
+        ("slow", "plugin slow of strangers gave no answer within 1 s"),
+        ("silly", "plugin silly of strangers gave what makes no sense: vertex source would have 0 subtasks"),
+        ("unheard-of", "no scaling policy 'unheard-of' is registered or declared"),
+    ],
+)
+async def test_one_that_fails_is_named(policies: HostedPolicies, policy: str, why: str) -> None:
+    """Its job stays as it is, and people know whom to ask."""
+    with pytest.raises(PluginError, match=why):
+        await ask(policies, policy)
