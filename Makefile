@@ -72,7 +72,7 @@ bench: setup ## Measure cycles of 1 to 50,000 jobs and the steps to a right para
 	$(BIN)/python -m benchmarks.fleet_page
 	$(BIN)/python -m benchmarks.ds2 --write-docs
 
-services: setup ## Install what the tests need beyond Python packages (Debian, as root): Flink, Kafka, Prometheus, databases.
+services: setup ## Install what the tests need beyond Python packages (Debian, as root): Flink, Kafka, databases, Kubernetes, ...
 	$(BIN)/python -m headgate.engines.flink.local
 	bash scripts/services.sh
 

@@ -24,7 +24,7 @@ from headgate.plugins.catalog import Catalog, Tables
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
 from headgate.plugins.registry import Registry
-from headgate.ports import VertexQuestion
+from headgate.ports import AvailableResources, VertexQuestion
 from headgate.testing.builders import ORDERS, context
 from headgate.testing.conformance import material
 from headgate.testing.conformance.alignment_mode import asked
@@ -57,6 +57,7 @@ def chosen(options: ServiceOptions) -> Iterator[tuple[Kind, str]]:
     yield Kind.DECISION_PLUGIN, autoscaler.custom_executors[0]
     yield Kind.ALIGNMENT_MODE, str(autoscaler.alignment_mode)
     yield Kind.UNRECOVERABLE_ERROR_CHECKER, autoscaler.rollback.checkers[0]
+    yield Kind.SCALING_POLICY, autoscaler.reactive.policy
     for kind in (Kind.RESOURCE_PROVIDER, Kind.SIGNAL_SOURCE, Kind.STATE_STORE, Kind.EVENT_HANDLER, Kind.JOB_LIST):
         yield kind, f"our-{kind.name.lower().replace('_', '-')}"
 
@@ -90,6 +91,11 @@ def _align(port: Any, _: ServiceOptions) -> object:
     return port.align(asked(vertex, 5, 1, 128))
 
 
+def _react(port: Any, _: ServiceOptions) -> object:
+    topology, resources = material.topology(), AvailableResources(slots=8, total=8, workers=4)
+    return sorted(port.decide(CONTEXT, resources, topology, topology.parallelism).values())
+
+
 def _save(port: Any, _: ServiceOptions) -> object:
     return port.save(ORDERS, port.load(ORDERS).state, 0)
 
@@ -102,6 +108,7 @@ ASK: dict[Kind, Callable[[Any, ServiceOptions], object]] = {
     Kind.DECISION_PLUGIN: lambda port, _: port.decide(CONTEXT, *material.rescale()),
     Kind.ALIGNMENT_MODE: _align,
     Kind.UNRECOVERABLE_ERROR_CHECKER: lambda port, _: port.check(CONTEXT, material.healthy()),
+    Kind.SCALING_POLICY: _react,
     Kind.RESOURCE_PROVIDER: lambda port, _: asyncio.run(port.request(2)),
     Kind.SIGNAL_SOURCE: lambda port, _: asyncio.run(port.query(CONTEXT, ["price"]))["price"].value,
     Kind.STATE_STORE: _save,

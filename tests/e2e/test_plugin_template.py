@@ -41,11 +41,13 @@ job.autoscaler:
   scaling.custom-executors: thursdays
   scaling.parallelism-alignment.mode: POWER_OF_TWO
   rollback.checkers: standstill
+  reactive.policy: thrifty
 job.autoscaler.metrics.custom-evaluator.lunch: {class: daily-peak, factor: 2}
 job.autoscaler.scaling.custom-executor.thursdays: {class: change-freeze, days: Thu}
 headgate.plugins:
   files: {class: mill, directory: MILL}
   careful: {class: known-capacity, capacity: 100}
+  thrifty: {class: licensed, licences: 9}
   our-resource-provider: {class: mill, directory: MILL}
   our-signal-source: {class: number-files, directory: MILL}
   our-state-store: {class: audited-memory, path: MILL/audit.log}
@@ -120,6 +122,7 @@ def test_every_kind_is_replaced_by_configuration_alone(installed: Path, mill: Pa
         "DECISION_PLUGIN": "None",
         "ALIGNMENT_MODE": "8",
         "UNRECOVERABLE_ERROR_CHECKER": "False",
+        "SCALING_POLICY": "[3, 3, 3]",
         "RESOURCE_PROVIDER": "True",
         "SIGNAL_SOURCE": "0.31",
         "STATE_STORE": "1",

@@ -21,7 +21,7 @@ from headgate.engines.flink.local.settings import LAB
 from headgate.errors import RefusedError
 from headgate.testing.process import HeadgateProcess
 
-RUNNING_LIMIT = timedelta(seconds=30)
+RUNNING_LIMIT = timedelta(seconds=60)
 
 SHORT_WINDOWS: Mapping[str, object] = {
     "mode": "act",
@@ -86,7 +86,7 @@ def run_job(cluster: LocalCluster, jar: Path) -> Iterator[RunJob]:
                 parallelism=parallelism,
             )
             cancelling.callback(_cancel, cluster.url, job_id)
-            _await_state(cluster.url, job_id, "RUNNING")
+            _await(lambda: _task_states(cluster.url, job_id), "RUNNING", job_id)
             return job_id
 
         yield run
@@ -108,14 +108,16 @@ def _cancel(url: str, job_id: str) -> None:
     """Wait for the end too, so that the next job finds the slots free."""
     with suppress(HTTPError, RefusedError):  # the test has ended the job itself, or the JobManager that knew it
         cancel_job(url, job_id)
-        _await_state(url, job_id, "CANCELED")
+        # Of a job that failed over when it was cancelled, some tasks have failed.
+        _await(lambda: {call_json(f"{url}/jobs/{job_id}")["state"]}, "CANCELED", job_id)
 
 
-def _await_state(url: str, job_id: str, state: str) -> None:
+def _task_states(url: str, job_id: str) -> set[str]:
+    return {vertex["status"] for vertex in call_json(f"{url}/jobs/{job_id}")["vertices"]}
+
+
+def _await(ask: Callable[[], set[str]], state: str, job_id: str) -> None:
     deadline = time.monotonic() + RUNNING_LIMIT.total_seconds()
-    while True:
-        states = {vertex["status"] for vertex in call_json(f"{url}/jobs/{job_id}")["vertices"]}
-        if states == {state}:
-            return
+    while (states := ask()) != {state}:
         assert time.monotonic() < deadline, f"job {job_id} is {states}, not {state}"
         time.sleep(0.1)

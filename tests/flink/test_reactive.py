@@ -66,8 +66,11 @@ class Seen:
         return int(self.get("/overview")["taskmanagers"])
 
     def running(self) -> dict[str, int]:
-        """Give the slots in which each job runs, by name; 0 for one that does not run whole."""
-        return {job["name"]: self._slots(job["jid"]) for job in self.get("/jobs/overview")["jobs"]}
+        """Give the slots in which each job runs, by name; 0 for one that does not run whole, nothing if Flink fails."""
+        try:
+            return {job["name"]: self._slots(job["jid"]) for job in self.get("/jobs/overview")["jobs"]}
+        except OSError:  # Flink answers 500 when a job changes while it is looked up
+            return {}
 
     def _slots(self, job_id: str) -> int:
         vertices = self.get(f"/jobs/{job_id}")["vertices"]
@@ -158,7 +161,7 @@ def test_workers_follow_the_load_and_one_that_dies_is_replaced(elastic: Elastic,
         headgate.until(lambda: elastic.runs_on(3), limit=LIMIT)
 
         before, victim = elastic.pids(), elastic.kill_youngest()
-        headgate.until(lambda: elastic.seen.running() != {"elastic": 3 * SLOTS}, limit=LIMIT)
+        headgate.until(lambda: elastic.seen.running().get("elastic") not in {None, 3 * SLOTS}, limit=LIMIT)
         headgate.until(lambda: elastic.runs_on(3), limit=LIMIT)
         assert elastic.pids() >= before - {victim}
         assert victim not in elastic.pids()
@@ -172,9 +175,9 @@ def test_workers_follow_the_load_and_one_that_dies_is_replaced(elastic: Elastic,
 @pytest.fixture
 def shared(runtime: FlinkRuntime, jar: Path) -> Iterator[LocalCluster]:
     """Start a session cluster of two TaskManagers with two slots each, and two jobs that have a slot each."""
-    with LocalCluster(
-        runtime=runtime, task_managers=2, slots=SLOTS, settings={**LAB, "web.timeout": "15 s"}
-    ) as cluster:
+    # What one job lets go of is the other's after a second, not after fifty.
+    settings = {**LAB, "slot.idle.timeout": "1 s", "web.timeout": "15 s"}
+    with LocalCluster(runtime=runtime, task_managers=2, slots=SLOTS, settings=settings) as cluster:
         for name in ("heavy", "light"):
             stages = (Stage(name="work", cost_us=1000, keyed=True),)
             spec = LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=50), epoch=datetime.now(UTC), name=name)

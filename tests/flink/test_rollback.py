@@ -47,10 +47,16 @@ RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
 
 LIMIT = timedelta(minutes=4)
 """A tenth of it is usual."""
-FURTHER_CYCLES = 5
+FURTHER_CYCLES = 3
 SICK = 8
 ONE = {SOURCE: 1, "a": 1, "b": 1, SINK: 1}
 NEEDED = {**ONE, "a": SICK, "b": SICK}
+TWO = {SOURCE: 2, "work": 2, SINK: 2}
+TOUCHY = {
+    # Flink tells the mean of the last minute, which takes as long to show all of it.
+    "job.autoscaler.rollback.gc-pressure": 0.2,
+    "job.autoscaler.rollback.pressure-after": "0 s",
+}
 
 STUBBORN: Settings = {
     **LAB,
@@ -228,7 +234,7 @@ def test_a_bad_parallelism_of_the_owners_own_is_not_touched(
     spec = two_stages("owned", 33)
     job_id = run_job(spec, 1)
     service = run_headgate(QUICK)
-    await_cycles(service, "lab/owned")
+    service.until(lambda: bool(service.lines("JobAppeared", "lab/owned")), limit=LIMIT)
     require(cluster, job_id, NEEDED)
     service.until(lambda: len(failures(cluster, job_id)) >= FURTHER_CYCLES, limit=LIMIT)
     await_cycles(service, "lab/owned")
@@ -320,29 +326,50 @@ def network_bytes(cluster: LocalCluster) -> int:
     return max(int(each["memoryConfiguration"]["networkMemory"]) for each in listed)
 
 
+def heavy(name: str) -> LoadJobSpec:
+    """Make a job with 60 MB of state, one subtask of which is 50 % busy, and makes a gigabyte of garbage a second."""
+    return LoadJobSpec(
+        stages=(Stage(name="work", cost_us=1000, keyed=True),),
+        profile=ConstantProfile(per_s=500),
+        epoch=datetime.now(UTC),
+        name=name,
+        state_keys=6000,
+        state_bytes=10_000,
+        garbage_bytes=2_000_000,
+    )
+
+
 @tight
 def test_a_job_that_is_shrunk_until_its_state_fills_a_heap_goes_back(
     cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
 ) -> None:
     """Its load fits one subtask, its state does not: with 60 MB of 128 it collects garbage most of the time."""
-    spec = LoadJobSpec(
-        stages=(Stage(name="work", cost_us=1000, keyed=True),),
-        profile=ConstantProfile(per_s=500),
-        epoch=datetime.now(UTC),
-        name="heavy",
-        state_keys=6000,
-        state_bytes=10_000,
-        garbage_bytes=2_000_000,
-    )
+    spec = heavy("heavy")
     job_id = run_job(spec, 2)
     seen = ObservedJob(cluster.url, job_id, spec)
-    # Flink tells the mean of the last minute, which takes as long to show all of it.
-    pressure = {"job.autoscaler.rollback.gc-pressure": 0.2, "job.autoscaler.rollback.pressure-after": "0 s"}
-    service = run_headgate({**QUICK, **pressure})
-    told = await_rollback(service, seen, dict.fromkeys((SOURCE, "work", SINK), 2))
+    service = run_headgate({**QUICK, **TOUCHY})
+    told = await_rollback(service, seen, TWO)
     assert "checker memory-pressure: time in garbage collection" in told
-    assert [parallelism["work"] for _, parallelism in seen.history][-1] == 2
     bounds = {bound.parallelism: bound.side for bound in service.state("lab/heavy").bounds}
     assert bounds == {1: Side.ABOVE}
     service.stop()
     assert_nothing_lost(cluster, job_id, spec)
+
+
+@tight
+def test_a_redeploy_after_which_the_state_fills_a_heap_is_taken_back_by_another(
+    cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate, jar: Path
+) -> None:
+    """The sick job runs, so it is stopped with a savepoint, as the well one was."""
+    spec = heavy("moved")
+    first = run_job(spec, 2)
+    sick = successor_of(first)
+    well = successor_of(sick)
+    launch = {"jar": str(jar), "entry-class": ENTRY_CLASS, "args": spec.arguments(), "parallelism": 2}
+    redeploys = {"match": "lab/moved", "job.autoscaler": {"scaling.realizer.class": "savepoint-redeploy"}}
+    service = run_headgate({**QUICK, **TOUCHY, "jobs": [{**redeploys, "launch": launch}]})
+    told = await_rollback(service, ObservedJob(cluster.url, well, spec), TWO)
+    assert "checker memory-pressure: time in garbage collection" in told
+    assert [state_of(cluster, job) for job in (first, sick)] == ["FINISHED", "FINISHED"]
+    service.stop()
+    assert_nothing_lost(cluster, well, spec)

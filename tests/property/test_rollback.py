@@ -51,10 +51,20 @@ def test_a_rescale_that_makes_a_job_sick_is_taken_back(sickly: Sickly) -> None:
 def test_nothing_that_made_a_job_sick_is_tried_again_before_it_expires(sickly: Sickly, pause: int, expiry: int) -> None:
     """Scaling goes on after a short pause, but nowhere that was sick, or further."""
     rollback = replace(QUICK.rollback, pause=timedelta(seconds=pause), bound_expiry=timedelta(minutes=expiry))
-    simulation = watch(sickly.scenario(replace(QUICK, rollback=rollback), duration=timedelta(minutes=15)))
+    simulation = watch(sickly.scenario(replace(QUICK, rollback=rollback), duration=timedelta(minutes=12)))
     bounds = bounds_of(simulation)
     assert not [each for each in tries(simulation) if forbidden(each, bounds)]
     assert any(bounds.values())
+
+
+@FEW
+@given(sickly=sickly_jobs(falls_ill=True), pause=st.integers(30, 60), after=st.integers(0, 120))
+def test_a_job_is_not_sick_again_and_again(sickly: Sickly, pause: int, after: int) -> None:
+    """With a pause so short that it is tried again at once, and a verdict that could come too late: never a loop."""
+    rollback = replace(QUICK.rollback, pause=timedelta(seconds=pause), pressure_after=timedelta(seconds=after))
+    simulation = watch(sickly.scenario(replace(QUICK, rollback=rollback), duration=timedelta(minutes=12)))
+    sick = [each for each in tries(simulation) if sickly.is_sick_at(each.wanted[COUNT])]
+    assert 1 <= len(sick) <= 1 + abs(sickly.wanted - sickly.began).bit_length()
 
 
 MOMENTS = st.sampled_from([Moment.VALIDATE, Moment.SAVE, Moment.SAVED, Moment.ASK, Moment.ASKED])

@@ -136,7 +136,7 @@ def changes(sick: Parallelism, target: Parallelism) -> dict[VertexId, int]:
 
 
 def bounds_of(trial: Trial, why: str, expires_at: datetime) -> tuple[ParallelismBound, ...]:
-    """Give what no decision may go beyond: of each vertex that grew what it grew from, of one that shrank likewise."""
+    """Give what no decision may reach again: of each vertex that grew what it grew to, of one that shrank likewise."""
     before = trial.before.parallelism
     return tuple(
         ParallelismBound(

@@ -130,13 +130,19 @@ class ParallelismBound:
     began_at: datetime | None = None
     """When it was taken there; None when that is not known."""
     well: int | None = None
-    """The one at which it was well before; what lies between is not tried either. None when that is not known."""
+    """The one at which it was well before; None when that is not known."""
 
     @property
     def limit(self) -> int:
-        """The furthest that a decision goes: one sick try is enough for all that is beyond."""
-        nearest = self.parallelism - 1 if self.side is Side.BELOW else self.parallelism + 1
-        return nearest if self.well is None else self.well
+        """
+        The furthest that a decision goes: half way from where the job was well.
+
+        One step less would be one sick try after the other; like this there are as few as halvings.
+        """
+        if self.well is None:
+            return self.parallelism - 1 if self.side is Side.BELOW else self.parallelism + 1
+        half = abs(self.parallelism - self.well) // 2
+        return self.well + half if self.side is Side.BELOW else self.well - half
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,13 +21,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
 
-from headgate.errors import ConflictError
+from headgate.errors import ConflictError, UnreachableError
 
 PREFIX = "headgate-worker-"
 
 _POLL_S = 0.02
 # The shell ends at once, so the worker is no child of this process: nobody needs to wait for it when it ends.
-_DETACHED = '"$@" & echo "$!" >"$0"'
+# One whose number cannot be kept, as on a full disk, could never be ended.
+_DETACHED = '"$@" & echo "$!" >"$0" || { kill "$!"; exit 1; }'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,8 @@ class WorkerFolder:
         Start a process that outlives this one; what it prints goes to the end of a file.
 
         Raises:
-            BlockingIOError: a worker of that number lives.
+            OSError: a worker of that number lives, or it cannot be written down.
+            CalledProcessError: the same.
         """
         pid_file = self._pid_file(worker.number)
         with pid_file.open("a") as locked, output.open("ab") as sink:
@@ -196,10 +198,14 @@ def _signal(worker: Worker, which: signal.Signals) -> None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    with suppress(FileNotFoundError):
+    try:
         known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return known
-    return {}
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        message = f"{path} makes no sense: {error}. Hint: delete it; at worst, workers are replaced"
+        raise UnreachableError(message) from error
+    return known
 
 
 def _write(path: Path, content: Mapping[str, object]) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
+from subprocess import SubprocessError
 from typing import TypeVar
 
 from headgate.engines.flink.local.commands import FAST_START
@@ -103,7 +104,7 @@ class LocalProcessesProvider:
     async def _aside(self, call: Callable[[], T]) -> T:
         try:
             return await asyncio.to_thread(call)
-        except OSError as error:
+        except (OSError, SubprocessError) as error:
             message = f"the workers of {self._directory} cannot be told: {error}"
             raise UnreachableError(message) from error
 

@@ -129,9 +129,9 @@ def tries(simulation: WatchedSimulation) -> list[Request]:
 
 
 def forbidden(request: Request, bounds: Mapping[datetime, tuple[ParallelismBound, ...]]) -> bool:
-    """Tell whether a request reaches what had made the job sick when a state was saved, and has not expired."""
+    """Tell whether a request goes beyond what was known to make the job sick when a state was saved."""
     return any(
-        bound.expires_at > request.at and _reaches(request.wanted, bound)
+        bound.expires_at > request.at and _crosses(request.wanted, bound)
         for at, known in bounds.items()
         if at < request.at
         for bound in known
@@ -143,8 +143,8 @@ def bounds_of(simulation: WatchedSimulation) -> Mapping[datetime, tuple[Parallel
     return {save.at: save.state.bounds for save in simulation.saves}
 
 
-def _reaches(wanted: Mapping[VertexId, int], bound: ParallelismBound) -> bool:
+def _crosses(wanted: Mapping[VertexId, int], bound: ParallelismBound) -> bool:
     asked = wanted.get(bound.vertex)
     if asked is None:
         return False
-    return asked >= bound.parallelism if bound.side is Side.BELOW else asked <= bound.parallelism
+    return asked > bound.limit if bound.side is Side.BELOW else asked < bound.limit

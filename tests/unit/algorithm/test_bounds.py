@@ -175,3 +175,14 @@ def test_a_job_in_balance_stays_so() -> None:
     long = decide(sample(GRAPH), replace(balanced, balanced=False), OPTIONS, at(0), state)
     assert (short.outcome, short.proposals) == (Outcome.KEEP, GRAPH.unchanged)
     assert replace(short, evaluated=None) == replace(long, evaluated=None)
+
+
+@pytest.mark.parametrize(
+    ("well", "sick", "side", "limit"),
+    [(4, 12, Side.BELOW, 8), (4, 5, Side.BELOW, 4), (12, 4, Side.ABOVE, 8), (3, 2, Side.ABOVE, 3)],
+)
+def test_a_decision_goes_half_way_to_what_made_the_job_sick(well: int, sick: int, side: Side, limit: int) -> None:
+    """From where it was well: one step less each time would be one sick try after the other."""
+    known = replace(bound(sick, side), well=well)
+    assert known.limit == limit
+    assert within([known], A, well, sick, at(0)).parallelism == limit

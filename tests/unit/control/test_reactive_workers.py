@@ -8,6 +8,7 @@ from datetime import timedelta
 from headgate.errors import RefusedError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
+from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.rollback import Run, Trial
 from headgate.model.state import JobState
@@ -188,10 +189,33 @@ async def test_a_restart_keeps_the_workers_that_were_asked_for() -> None:
     assert set(requests(stage)) == {3}
 
 
-async def test_a_cluster_without_jobs_keeps_its_workers() -> None:
+async def test_a_cluster_whose_jobs_are_gone_goes_down_to_its_least() -> None:
+    """One that does not answer keeps its jobs, so that one without any has said so."""
+    stage = staged()
+    await stage.tick(0)
+    stage.seen.clear()
+    for second in (30, 60, 90):
+        await stage.tick(second)
+    assert requests(stage) == [2, 2, 2, 1]
+
+
+async def test_a_cluster_that_never_had_a_job_keeps_its_workers() -> None:
     """Whether it is empty or does not answer cannot be told apart."""
     stage = staged()
     stage.seen.clear()
     for second in (0, 100):
         await stage.tick(second)
     assert set(requests(stage)) == {2}
+
+
+async def test_a_job_that_waits_for_its_first_worker_gets_one() -> None:
+    """Where all may go, the first is asked for before the job can tell what it needs."""
+    stage = staged(wanted=0)
+    stage.workers = replace(WORKERS, least=0)
+    problem = NotReady(reason=Reason.JOB_NOT_RUNNING, message="the job is STARTING")
+    stage.seen["orders"] = replace(stage.seen["orders"], sample=None, problem=problem)
+    observations = {seen.ctx.key: seen for seen in stage.seen.values()}
+    for second in (0, 30):
+        stage.steering.begin(observations, at(second))
+        await stage.steering.steer(observations, [], (), at(second))
+    assert requests(stage) == [0, 1]

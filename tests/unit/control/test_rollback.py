@@ -539,20 +539,47 @@ async def test_failures_are_asked_for_while_a_rescale_is_observed(ward: Scenario
     assert shown.aftermaths[-1].failures == ()
 
 
+async def test_a_wish_that_was_never_granted_is_taken_back_without_a_bound(ward: Scenario) -> None:
+    """The job ran on as before: it goes without a pause until the cluster's restart, and the wish may come again."""
+    ward.decider = Impatient()
+    ward.engine.obeys = False
+    for seconds in range(0, 1_200, 30):
+        await ward.tick(seconds)
+
+    rollback = state(ward).rollback
+    assert told(ward, EventReason.ROLLBACK)
+    assert rollback is not None
+    assert rollback.paused_until is not None
+    assert rollback.paused_until - rollback.at == AutoscalerOptions().rejection_expiry
+    assert state(ward).bounds == ()
+
+
 async def test_checkers_are_shown_means_since_the_rescale_was_reached(ward: Scenario) -> None:
-    """And the values before it beside them."""
+    """And the values before it beside them; one or two samples are none, as garbage may be about to be collected."""
     shown = Shown()
     ward.decider = shown
-    for seconds, heap in ((0, 0.5), (30, 0.8), (60, 1.0)):
+    for seconds, heap in ((0, 0.5), (30, 0.8), (60, 1.0), (90, 0.9)):
         seen = replace(ward.engine.jobs[ORDERS], at=at(seconds), values={JobMeasure.HEAP_MAX_USAGE_RATIO: heap})
         ward.engine.jobs[ORDERS] = seen
         await ward.tick(seconds)
         ward.factors = {}
 
+    assert [after.values for after in shown.aftermaths[:-1]] == [{}, {}]
     after = shown.aftermaths[-1]
     assert after.values == {JobMeasure.HEAP_MAX_USAGE_RATIO: pytest.approx(0.9)}
     assert after.trial.values == {JobMeasure.HEAP_MAX_USAGE_RATIO: 0.5}
     assert after.trial.reached_at == at(30)
+
+
+@dataclass(frozen=True)
+class Impatient(PlainDecider):
+    """Condemns a rescale that nobody waits for any more."""
+
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+        """Say so."""
+        if ctx.aftermath is None or not ctx.aftermath.given_up:
+            return None
+        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker not-reached: it was given up")
 
 
 @dataclass(frozen=True)

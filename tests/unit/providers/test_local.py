@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import pytest
 
@@ -200,6 +203,38 @@ async def test_a_directory_that_is_not_there_is_a_fault_that_passes(tmp_path: Pa
     with pytest.raises(UnreachableError, match="gone"):
         await LocalProcessesProvider({"directory": str(tmp_path / "gone")}).workers()
     assert not (tmp_path / "gone").exists()
+
+
+async def test_a_file_that_makes_no_sense_is_named(parameters: Mapping[str, str]) -> None:
+    """A power failure may leave one; nothing is started or ended by what it might have said."""
+    provider = LocalProcessesProvider(parameters)
+    await provider.request(1)
+    before = living(parameters)
+    plan = folder_of(parameters).path / "plan.json"
+    plan.write_text("")
+    with pytest.raises(UnreachableError, match=r"plan\.json makes no sense.*Hint: delete it"):
+        await provider.request(2)
+    assert living(parameters) == before
+    plan.unlink()
+    assert await provider.request(2) is True
+
+
+async def test_a_worker_that_cannot_be_written_down_does_not_run(parameters: Mapping[str, str], tmp_path: Path) -> None:
+    """On a full disk; it could never be ended."""
+    folder, output = folder_of(parameters), tmp_path / "output"
+    with folder.locked():
+        pid_file = folder.path / f"{PREFIX}1.pid"
+        pid_file.symlink_to("/dev/full")
+        with pytest.raises(CalledProcessError):
+            folder.start(Worker(number=1, pid=None), ["sleep", "60"], environment=os.environ, output=output)
+        await until(lambda: _can_be_locked(pid_file))
+
+
+def _can_be_locked(path: Path) -> bool:
+    with path.open("w") as file, suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 @pytest.mark.parametrize(

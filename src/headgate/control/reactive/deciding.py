@@ -89,8 +89,9 @@ class ReactiveDecider:
         return replace(need, delayed=None, notices=())
 
     def _learn(self, ctx: JobContext, sample: JobSample, answer: Answer, decision: Decision) -> None:
-        """Remember the slots that the job needs, if its numbers tell."""
-        if isinstance(answer, NotReady) or not decision.proposals:
+        """Remember the slots that the job needs, if its numbers tell and anybody wants to know."""
+        matters = ctx.key.cluster in self.ledger.steered or is_reactive(ctx.options)
+        if isinstance(answer, NotReady) or not decision.proposals or not matters:
             return
         is_made = decision.reason not in _NOT_MADE
         slots = needed_slots(decision, sample) if is_made else slots_of(sample.topology)
@@ -104,10 +105,11 @@ class ReactiveDecider:
     def _after_workers(self, ctx: JobContext, sample: JobSample, decision: Decision) -> Decision:
         """Hold a growth back for which there are no slots yet, where workers can be had for it."""
         room, free, total = self.ledger.rooms.get(ctx.key.cluster), sample.slots_free, sample.slots_total
-        if decision.outcome is not Outcome.RESCALE or decision.reason in _NOT_MADE:
+        is_made = decision.outcome is Outcome.RESCALE and decision.reason not in _NOT_MADE
+        if room is None or free is None or total is None or not is_made:
             return decision
         more = needed_slots(decision, sample) - slots_of(sample.topology)
-        if room is None or free is None or total is None or not free < more <= free + room - total:
+        if not free < more <= free + room - total:
             return decision
         message = f"{more} slots more are needed and {free} free: workers are asked for first; {decision.message}"
         return without_change(decision, Reason.WORKERS_AWAITED, message)

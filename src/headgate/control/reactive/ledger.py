@@ -42,10 +42,12 @@ class Ledger:
     """Read and written by the decider and by who steers the workers, within one cycle at a time."""
 
     standings: dict[JobKey, Standing] = field(default_factory=dict)
+    steered: set[str] = field(default_factory=set)
+    """Clusters whose workers follow the needs of their jobs."""
     needs: dict[JobKey, int] = field(default_factory=dict)
-    """Slots that each job needs by its load, of those that were evaluated in this cycle."""
+    """Slots that each job needs by its load, of those that were evaluated in this cycle and for which it matters."""
     jobs: dict[str, int] = field(default_factory=dict)
-    """How many jobs each cluster has."""
+    """How many jobs each cluster with a reactive one has."""
     caps: dict[str, int] = field(default_factory=dict)
     """Slots of a cluster that may still be used while some of its workers are about to go."""
     rooms: dict[str, int] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from headgate.algorithm.reactive.shares import shares, wish_of
@@ -23,11 +23,12 @@ def is_reactive(options: AutoscalerOptions) -> bool:
     return options.enabled and options.execution_mode is ExecutionMode.REACTIVE
 
 
-def by_cluster(observations: Seen) -> Mapping[str, Seen]:
-    """Give the jobs of each cluster."""
-    found: dict[str, dict[JobKey, Observation]] = {}
-    for job, seen in sorted(observations.items()):
-        found.setdefault(job.cluster, {})[job] = seen
+def by_cluster(observations: Seen, clusters: Collection[str]) -> Mapping[str, Seen]:
+    """Give the jobs of each of these clusters."""
+    found: dict[str, dict[JobKey, Observation]] = {cluster: {} for cluster in clusters}
+    for job, seen in observations.items():
+        if job.cluster in found:
+            found[job.cluster][job] = seen
     return found
 
 
@@ -48,14 +49,15 @@ def share_out(observations: Seen, ledger: Ledger, now: datetime) -> None:
 
     A cluster of which nothing was seen at the last tick offers nothing new: what was offered still stands.
     """
-    ledger.keep_only(job for job, seen in observations.items() if is_reactive(seen.ctx.options))
-    for cluster, jobs in by_cluster(observations).items():
+    following = {job for job, seen in observations.items() if is_reactive(seen.ctx.options)}
+    ledger.keep_only(following)
+    for cluster, jobs in by_cluster(observations, {job.cluster for job in following}).items():
         ledger.jobs[cluster] = len(jobs)
         sample = latest_sample(jobs)
         if sample is None or sample.slots_total is None or sample.settings.reactive:
             continue
         total = min(sample.slots_total, ledger.caps.get(cluster, sample.slots_total))
-        reactive = {job: seen for job, seen in jobs.items() if is_reactive(seen.ctx.options)}
+        reactive = {job: seen for job, seen in jobs.items() if job in following}
         taken = sum(used_slots(seen) for job, seen in jobs.items() if job not in reactive)
         _offer(reactive, total, taken, ledger, now)
 

@@ -36,6 +36,8 @@ class SteeredCluster:
     """None before anything was asked of the provider."""
     asked: int = 0
     """For how many workers the provider was asked last."""
+    sample: JobSample | None = None
+    """The newest of any job that was ever seen there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,10 @@ class Steering:
     """For one call of a provider."""
     _short: set[JobKey] = field(default_factory=set, init=False)
 
+    def __post_init__(self) -> None:
+        """Let it be known for which jobs a need matters."""
+        self.ledger.steered.update(cluster.name for cluster in self.clusters)
+
     def begin(self, observations: Seen, now: datetime) -> None:
         """Offer the slots that there are; of all jobs, also of those that another process decides for."""
         share_out(observations, self.ledger, now)
@@ -90,17 +96,27 @@ class Steering:
             now: when the cycle began.
         """
         decided = {decision.job: decision for decision in decisions}
-        known = by_cluster(observations)
         mine = [each for each in self.clusters if self.looks_after(JobKey(each.name, ""))]
-        await asyncio.gather(
-            *(self._steer(each, self._see(known.get(each.name, {}), decided, on_trial), now) for each in mine)
-        )
+        known = by_cluster(observations, {each.name for each in mine})
+        sights = [self._see(each, known[each.name], decided, on_trial) for each in mine]
+        await asyncio.gather(*(self._steer(each, seeing, now) for each, seeing in zip(mine, sights, strict=True)))
 
-    def _see(self, jobs: Seen, decided: Mapping[JobKey, Decision], on_trial: Collection[JobKey]) -> Seeing | None:
-        """Put together what the jobs of a cluster need; None where none of them was seen at the last tick."""
+    def _see(
+        self, cluster: SteeredCluster, jobs: Seen, decided: Mapping[JobKey, Decision], on_trial: Collection[JobKey]
+    ) -> Seeing | None:
+        """
+        Put together what the jobs of a cluster need; None where nobody can tell.
+
+        Once a job was seen, a cluster without any has answered so: one that does not answer keeps its jobs.
+        """
         sample = latest_sample(jobs)
+        if not jobs and cluster.sample is not None:
+            return Seeing(sample=cluster.sample, slots=0, used=0, may_shrink=True, why="there are no jobs")
         if sample is None:
+            if jobs and cluster.fleet and not cluster.fleet.count:
+                cluster.fleet = Fleet(count=1)  # a job that waits for its first worker tells nothing of itself
             return None
+        cluster.sample = sample
         needs = {job: self.ledger.needs.get(job, used_slots(seen)) for job, seen in jobs.items()}
         told = [seen for seen in jobs.values() if seen.sample and not seen.sample.settings.reactive]
         return Seeing(
@@ -108,7 +124,7 @@ class Steering:
             slots=sum(needs.values()),
             used=sum(used_slots(seen) for seen in told),
             may_shrink=all(self._is_settled(job, decided.get(job)) and job not in on_trial for job in jobs),
-            why=", ".join(f"{job.name} needs {slots} slots" for job, slots in needs.items()),
+            why=", ".join(f"{job.name} needs {slots} slots" for job, slots in sorted(needs.items())),
         )
 
     def _is_settled(self, job: JobKey, decision: Decision | None) -> bool:

@@ -12,6 +12,9 @@ from headgate.model.measures import JobMeasure
 from headgate.model.rollback import Trial
 from headgate.model.samples import JobSample
 
+_FEWEST = 3
+"""Samples that make a mean: one alone may be taken right before the garbage is collected."""
+
 
 @dataclass(slots=True, kw_only=True)
 class _Sums:
@@ -43,7 +46,7 @@ class Means:
             sums = self._known[job] = _Sums(since=trial.reached_at)
         if sample is not None:
             sums.add(sample)
-        return {measure: total / sums.counts[measure] for measure, total in sums.sums.items()}
+        return {measure: sums.sums[measure] / taken for measure, taken in sums.counts.items() if taken >= _FEWEST}
 
     def forget(self, job: JobKey) -> None:
         """Let go of a job whose trial is over."""

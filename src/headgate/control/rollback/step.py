@@ -61,6 +61,7 @@ class RollbackStep:
             down_since=trial.down_since,
             running=sample.topology.parallelism if sample else {},
             failures=failures,
+            given_up=state.intent is None and trial.reached_at is None,
             values=self._means.with_sample(ctx.key, trial, sample),
         )
         return state, replace(ctx, aftermath=aftermath)

@@ -16,6 +16,7 @@ from headgate.control import reports
 from headgate.control.intents import MAX_ATTEMPTS, Settlement, accepted, reached, time_to_reach
 from headgate.control.rollback.reports import rolled_back
 from headgate.model.events import Event
+from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Redeploy, successor_of
 from headgate.model.rollback import Rollback, Run, Trial
 from headgate.model.samples import EngineSettings, JobSample
@@ -42,31 +43,21 @@ def taken_back(
     options = ctx.options
     state = accepted(ctx.key, state, now, options)  # whether the engine has said so or not, the job is sick by it
     target, sick = target_of(trial, state.first, options.rollback.target), sick_run(trial)
-    redeploy = _redeploy(trial, target)
-    after = changes(sick.parallelism, target.parallelism)
-    intent = Intent(
-        decision_id=rollback_id(trial.decision_id),
-        decided_at=now,
-        job_id=sick.job_id,
-        fingerprint=sick.fingerprint,
-        before=sick.parallelism,
-        after=after,
-        deadline=now + _time_limit(options, redeploy, sample),
-        redeploy=redeploy,
-        takes_back=trial.decision_id,
-    )
+    intent = _way_back(trial, sick, target, now)
+    intent = replace(intent, deadline=now + _time_limit(options, intent.redeploy, sample))
     own = _own_trial(intent, trial, sick)
+    never_ran = ctx.aftermath is not None and ctx.aftermath.given_up and ctx.status is JobStatus.RUNNING
     rollback = Rollback(
         decision_id=trial.decision_id,
         at=now,
         run=sick,
-        target=after,
+        target=intent.after,
         why=why,
-        paused_until=now + options.rollback.pause if options.rollback.pause is not None else None,
+        paused_until=_paused_until(options, now, never_ran=never_ran),
         job_id=own.job_id,
         started_at=own.started_at,
     )
-    bounds = bounds_of(trial, why, now + options.rollback.bound_expiry)
+    bounds = () if never_ran else bounds_of(trial, why, now + options.rollback.bound_expiry)
     event = rolled_back(ctx.key, trial, rollback, bounds, note)
     return replace(
         state,
@@ -77,6 +68,27 @@ def taken_back(
         first=replace(state.first, job_id=sick.job_id) if state.first else None,
         outbox=(*state.outbox, event),
     )
+
+
+def _way_back(trial: Trial, sick: Run, target: Run, now: datetime) -> Intent:
+    """Give the intent to go from the sick run to the target, its time to be set."""
+    return Intent(
+        decision_id=rollback_id(trial.decision_id),
+        decided_at=now,
+        job_id=sick.job_id,
+        fingerprint=sick.fingerprint,
+        before=sick.parallelism,
+        after=changes(sick.parallelism, target.parallelism),
+        deadline=now,
+        redeploy=_redeploy(trial, target),
+        takes_back=trial.decision_id,
+    )
+
+
+def _paused_until(options: AutoscalerOptions, now: datetime, *, never_ran: bool) -> datetime | None:
+    """Give the end of the pause; a wish that was never granted has harmed nobody, and may be granted another time."""
+    pause = options.rejection_expiry if never_ran else options.rollback.pause
+    return None if pause is None else now + pause
 
 
 def rollback_id(decision_id: str) -> str:

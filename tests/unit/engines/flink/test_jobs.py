@@ -8,6 +8,7 @@ from functools import partial
 from headgate.config import JobSettings, for_job
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.jobs import FlinkJobListFetcher, name_jobs
+from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.overview import ListedJob
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus
@@ -24,7 +25,9 @@ def listed(name: str, job_id: str, start: int, status: JobStatus = JobStatus.RUN
     return ListedJob(job_id=job_id, name=name, status=status, started_at_ms=start)
 
 
-async def test_a_cluster_that_does_not_answer_is_a_failure_in_the_answer(client: FlinkClient) -> None:
+async def test_a_cluster_that_does_not_answer_is_a_failure_in_the_answer(
+    server: FakeFlink, client: FlinkClient
+) -> None:
     """The jobs of the others are listed all the same, each with the options of its key."""
     away = FlinkClient(ClusterOptions(name="away", url="http://127.0.0.1:9", request_timeout=timedelta(seconds=1)))
     special = AutoscalerOptions(utilization_target=0.5)
@@ -36,6 +39,8 @@ async def test_a_cluster_that_does_not_answer_is_a_failure_in_the_answer(client:
         answer = await fetcher.fetch()
     assert [(job.key, job.job_id) for job in answer.jobs] == [(JobKey("fake", "orders"), "a" * 32)]
     assert answer.jobs[0].options is special
+    (job,) = server.jobs.values()
+    assert answer.jobs[0].started_at == instant(job.submitted_at_ms)
     assert list(answer.failures) == ["away"]
     assert "cluster away: GET /jobs/overview failed" in answer.failures["away"]
 
