@@ -56,6 +56,8 @@ TOUCHY = {
     # Flink tells the mean of the last minute, which takes as long to show all of it.
     "job.autoscaler.rollback.gc-pressure": 0.2,
     "job.autoscaler.rollback.pressure-after": "0 s",
+    # The load, which soon shows what garbage collection leaves of the capacity, would ask for more by itself.
+    "job.autoscaler.scale-up.max-factor": 0,
 }
 
 STUBBORN: Settings = {
@@ -339,6 +341,12 @@ def heavy(name: str) -> LoadJobSpec:
     )
 
 
+def only_work(cluster: LocalCluster, job_id: str) -> Mapping[str, object]:
+    """Give the option by which a stage alone is scaled: everything at once, and no second rescale for the rest."""
+    vertices = call_json(f"{cluster.url}/jobs/{job_id}")["vertices"]
+    return {"job.autoscaler.vertex.exclude.ids": [each["id"] for each in vertices if each["name"] != "work"]}
+
+
 @tight
 def test_a_job_that_is_shrunk_until_its_state_fills_a_heap_goes_back(
     cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
@@ -347,7 +355,7 @@ def test_a_job_that_is_shrunk_until_its_state_fills_a_heap_goes_back(
     spec = heavy("heavy")
     job_id = run_job(spec, 2)
     seen = ObservedJob(cluster.url, job_id, spec)
-    service = run_headgate({**QUICK, **TOUCHY})
+    service = run_headgate({**QUICK, **TOUCHY, **only_work(cluster, job_id)})
     told = await_rollback(service, seen, TWO)
     assert "checker memory-pressure: time in garbage collection" in told
     bounds = {bound.parallelism: bound.side for bound in service.state("lab/heavy").bounds}
@@ -367,7 +375,8 @@ def test_a_redeploy_after_which_the_state_fills_a_heap_is_taken_back_by_another(
     well = successor_of(sick)
     launch = {"jar": str(jar), "entry-class": ENTRY_CLASS, "args": spec.arguments(), "parallelism": 2}
     redeploys = {"match": "lab/moved", "job.autoscaler": {"scaling.realizer.class": "savepoint-redeploy"}}
-    service = run_headgate({**QUICK, **TOUCHY, "jobs": [{**redeploys, "launch": launch}]})
+    own = {**only_work(cluster, first), "jobs": [{**redeploys, "launch": launch}]}
+    service = run_headgate({**QUICK, **TOUCHY, **own})
     told = await_rollback(service, ObservedJob(cluster.url, well, spec), TWO)
     assert "checker memory-pressure: time in garbage collection" in told
     assert [state_of(cluster, job) for job in (first, sick)] == ["FINISHED", "FINISHED"]

@@ -174,6 +174,14 @@ def test_memory_pressure_right_after_the_rescale_does_not_count() -> None:
     assert memory_pressure(replace(pressed(30), trial=replace(pressed(30).trial, reached_at=None)), OPTIONS) is None
 
 
+def test_memory_pressure_is_told_before_the_next_decision_could_cover_it_up() -> None:
+    """A slow job looks too small: where the next decision comes within two minutes, the verdict comes before it."""
+    hasty = replace(OPTIONS, stabilization_interval=timedelta(seconds=10), metrics_window=timedelta(seconds=40))
+    pressed = rescaled((8, 2), minutes=1.6, before={JobMeasure.GC_PRESSURE: 0.1}, since={JobMeasure.GC_PRESSURE: 0.9})
+    assert memory_pressure(pressed, OPTIONS) is None
+    assert memory_pressure(pressed, hasty)
+
+
 def test_the_references_thresholds_win_where_they_are_set() -> None:
     """Ours hold while they are at 1, which nothing is above."""
     pressed = rescaled((8, 2), before={GC: 0.1, HEAP: 0.1}, since={GC: 0.4, HEAP: 0.9})

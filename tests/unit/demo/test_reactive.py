@@ -82,6 +82,17 @@ def test_a_phase_that_never_began_is_not_passed() -> None:
     assert (verdict.reached, verdict.settled_after_s) == (None, None)
 
 
+def test_a_phase_has_the_sights_from_its_begin_to_the_next() -> None:
+    """Before the first and of those that never began there are none."""
+    story = Story(sights=[sight(float(at), 1) for at in range(10)], begun_s=[2.0, 6.0])
+    assert [[each.at_s for each in story.seen_in(number)] for number in range(4)] == [
+        [2, 3, 4, 5],
+        [6, 7, 8, 9],
+        [],
+        [],
+    ]
+
+
 def test_what_happens_is_told_when_it_changes() -> None:
     """In the order of what was seen, and once."""
     sights = [sight(0, 1), sight(1, 1), sight(2, 3, slots=2), sight(3, 3, slots=0), sight(4, 3)]

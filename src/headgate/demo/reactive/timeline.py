@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import fmean
 
 from rich.console import Group, RenderableType
@@ -52,8 +53,9 @@ class Story:
 
     def seen_in(self, number: int) -> list[Sight]:
         """Return the sights of a phase; none where it never began."""
-        begins = [*self.begun_s, math.inf, math.inf]
-        return [each for each in self.sights if begins[number] <= each.at_s < begins[number + 1]]
+        spans = dict(enumerate(pairwise((*self.begun_s, math.inf))))
+        begin_s, end_s = spans.get(number, (math.inf, math.inf))
+        return [each for each in self.sights if begin_s <= each.at_s < end_s]
 
 
 def noticed(before: Sight | None, seen: Sight) -> Iterator[str]:
