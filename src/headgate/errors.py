@@ -10,6 +10,7 @@ The exception tree. The second level says what the control loop should do about 
     ├── PermanentError          will not go away by itself; reported once, the job is left alone
     │   ├── NotFoundError       the thing that was named does not exist (any more)
     │   └── RefusedError        the engine understood and said no
+    │       └── OvertakenError  somebody else has changed by now what was to be changed: it is theirs
     └── ConfigError             every fault of a configuration, reported together
 """
 
@@ -66,6 +67,10 @@ class NotFoundError(PermanentError):
 
 class RefusedError(PermanentError):
     """The engine understood the request and said no, for example a parallelism above the maximum."""
+
+
+class OvertakenError(RefusedError):
+    """Somebody else has changed by now what was to be changed: it is theirs, and is left alone."""
 
 
 class ConfigError(HeadgateError):

@@ -10,8 +10,17 @@ from headgate.control.intents import accepted, open_intent, refused
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import without_change
 from headgate.control.redeployment import Redeployment
+from headgate.control.rollback.taking_back import relinquished
 from headgate.control.rollback.trials import on_trial
-from headgate.errors import ConflictError, HeadgateError, NotFoundError, PermanentError, RefusedError, TransientError
+from headgate.errors import (
+    ConflictError,
+    HeadgateError,
+    NotFoundError,
+    OvertakenError,
+    PermanentError,
+    RefusedError,
+    TransientError,
+)
 from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
@@ -102,6 +111,8 @@ class Actuator:
                 raise
             # Nothing of it is left that could still come back: only people can start this job again.
             return await self.outbox.save(ctx.key, held, refused(ctx.key, held.state, str(error), now, ctx.options))
+        except OvertakenError as error:
+            return await self.outbox.save(ctx.key, held, relinquished(ctx, held.state, str(error), now))
         except PermanentError as error:
             return await self.outbox.save(ctx.key, held, refused(ctx.key, held.state, str(error), now, ctx.options))
         except TransientError as error:

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.control.ward import BROKEN, Doctor, fall_ill, get_up, lie_down, options, state, told
 
 from headgate.control.deciding import PlainDecider
-from headgate.errors import RefusedError
+from headgate.errors import OvertakenError, RefusedError
 from headgate.model.events import EventReason
 from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
@@ -136,6 +136,19 @@ async def test_a_rollback_that_the_engine_refuses_is_told_and_not_tried_again(wa
     assert len(ward.engine.requests) == 1
     assert "the engine refused: no such vertex" in told(ward, EventReason.RESCALE_NOT_REACHED)[0]
     assert len(told(ward, EventReason.ROLLBACK_IN_VAIN)) == 1
+
+
+async def test_a_job_that_its_user_has_changed_meanwhile_is_the_users(ward: Scenario) -> None:
+    """Whether it runs or not: it is not taken back, nothing is paused, and no bound blames what was ours."""
+    await fall_ill(ward)
+    ward.engine.realize_faults = [OvertakenError("agg is asked to have 16 by somebody else, not 4")]
+
+    await ward.tick(60)
+
+    after = state(ward)
+    assert (after.intent, after.trial, after.rollback, after.bounds) == (None, None, None, ())
+    (message,) = told(ward, EventReason.ROLLBACK_WITHHELD)
+    assert "by somebody else" in message
 
 
 async def test_of_a_job_that_has_failed_for_good_it_is_told_that_its_rescale_may_be_why(ward: Scenario) -> None:

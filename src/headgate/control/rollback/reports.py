@@ -36,6 +36,19 @@ def withheld(job: JobKey, trial: Trial, evidence: str, why_not: str, now: dateti
     return _of_trial(job, trial, now, EventReason.ROLLBACK_WITHHELD, message)
 
 
+def relinquished(job: JobKey, decision_id: str, why: str, now: datetime) -> Event:
+    """Say that a rescale is not taken back after all, as its job is somebody else's by now."""
+    return Event(
+        at=now,
+        type=EventType.WARNING,
+        reason=EventReason.ROLLBACK_WITHHELD,
+        message=f"decision {decision_id} is not taken back, and the job is left alone: {why}",
+        key=f"{job}:{decision_id}:{EventReason.ROLLBACK_WITHHELD}",
+        subject=job,
+        fields={"decision": decision_id},
+    )
+
+
 def in_vain(job: JobKey, trial: Trial, evidence: str, now: datetime) -> Event:
     """Say that a job is still sick after its rollback: only people can help."""
     message = (

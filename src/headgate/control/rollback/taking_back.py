@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from headgate.algorithm.rollback import bounds_of, changes, descends, differ, merged_bounds, sick_run, target_of
 from headgate.control import reports
 from headgate.control.intents import MAX_ATTEMPTS, Settlement, accepted, reached, time_to_reach
-from headgate.control.rollback.reports import rolled_back
+from headgate.control.rollback import reports as reports_of_rollbacks
 from headgate.model.events import Event
 from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Redeploy, successor_of
@@ -58,7 +58,7 @@ def taken_back(
         started_at=own.started_at,
     )
     bounds = () if never_ran else bounds_of(trial, why, now + options.rollback.bound_expiry)
-    event = rolled_back(ctx.key, trial, rollback, bounds, note)
+    event = reports_of_rollbacks.rolled_back(ctx.key, trial, rollback, bounds, note)
     return replace(
         state,
         intent=intent,
@@ -156,6 +156,17 @@ def settle_rollback(
     if now < intent.deadline:
         return Settlement(state=state, in_flight=True, request=intent.realized_at is None, regardless=True)
     return _late(ctx, state, intent, now, sample=sample, repeat=may_act)
+
+
+def relinquished(ctx: JobContext, state: JobState, why: str, now: datetime) -> JobState:
+    """Give the state after somebody else has changed the sick job first: no pause, no bounds, and nothing on trial."""
+    intent, rollback = state.intent, state.rollback
+    if intent is None or intent.takes_back is None:
+        return state
+    event = reports_of_rollbacks.relinquished(ctx.key, intent.takes_back, why, now)
+    bounds = tuple(bound for bound in state.bounds if rollback is None or bound.why != rollback.why)
+    outbox = (*state.outbox, event)
+    return replace(state, intent=None, trial=None, rollback=None, bounds=bounds, outbox=outbox)
 
 
 def _late(

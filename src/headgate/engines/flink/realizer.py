@@ -8,7 +8,7 @@ from typing import Any
 from headgate.algorithm.rules import rules_of
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.details import JobDetails, read_details
-from headgate.errors import ConflictError, RefusedError
+from headgate.errors import ConflictError, OvertakenError, RefusedError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobStatus
@@ -89,7 +89,7 @@ def _confirm_asked(intent: Intent, asked: Mapping[VertexId, int]) -> None:
         before, present = intent.before[vertex], asked.get(vertex, after)
         if present not in {before, after}:
             message = f"vertex {vertex} is asked to have {present} by somebody else, not {before}: nothing was sent"
-            raise RefusedError(message)
+            raise OvertakenError(message)
 
 
 def read_requirements(answer: Any) -> Requirements:

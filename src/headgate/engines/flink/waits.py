@@ -109,7 +109,7 @@ _SETTINGS = (
     _Setting(
         key="web.timeout",
         default=timedelta(minutes=10),
-        means="where a worker dies while it is asked for metrics, those of all stand still for so long. Hint: 10 s",
+        means="where a worker dies while it is asked for metrics, those of all stand still for so long",
     ),
 )
 

@@ -8,7 +8,7 @@ from headgate.engines.simulated.cluster import SimulatedCluster
 from headgate.engines.simulated.collector import find
 from headgate.engines.simulated.failures import FailureKind
 from headgate.engines.simulated.job import RunningJob
-from headgate.errors import RefusedError, UnreachableError
+from headgate.errors import OvertakenError, RefusedError, UnreachableError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
 from headgate.ports import JobContext
@@ -68,4 +68,4 @@ def _confirm_asked(ctx: JobContext, job: RunningJob) -> None:
         before, present = intent.before[vertex], job.required.get(vertex, after)
         if present not in {before, after}:
             message = f"{ctx.key}: somebody else asked for {vertex} at {present}, not {before}: nothing is taken back"
-            raise RefusedError(message)
+            raise OvertakenError(message)
