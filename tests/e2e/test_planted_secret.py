@@ -180,7 +180,7 @@ async def test_a_failed_call_quotes_no_secret(
             url=server.url,
             headers={**headers, "X-Password": PLANTED["password"]},
             token_file=secrets / "token",
-            request_timeout=timedelta(seconds=0.3),
+            request_timeout=timedelta(seconds=1),
         )
         async with FlinkClient(options) as client:
             call = (

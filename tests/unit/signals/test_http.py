@@ -29,8 +29,8 @@ async def server() -> AsyncIterator[FakeWeb]:
 
 
 def options(url: str, **others: object) -> SignalSourceOptions:
-    """Make a source that is given up after 0.2 s."""
-    limit = timedelta(seconds=0.2)
+    """Make a source that is given up after half a second."""
+    limit = timedelta(seconds=0.5)
     return SignalSourceOptions(name="there", type="http", url=url, timeout=limit, **others)  # type: ignore[arg-type]
 
 
@@ -59,7 +59,7 @@ async def asked(server: FakeWeb, query: str = "$.v", *, timestamp: str | None = 
         (WebAnswer(text='{"v": [1, 2]}'), "what stands at $.v is no number but [1, 2]"),
         (WebAnswer(text='{"v": NaN}'), "what stands at $.v is nan"),
         (WebAnswer(text='{"v": 1e999}'), "what stands at $.v is inf"),
-        (WebAnswer(text='{"v": 1}', after_s=5), "there did not answer within 0.2 s"),
+        (WebAnswer(text='{"v": 1}', after_s=5), "there did not answer within 0.5 s"),
     ],
 )
 async def test_what_is_no_answer_has_its_sentence(server: FakeWeb, answer: WebAnswer, why: str) -> None:
@@ -172,7 +172,7 @@ async def test_a_secret_that_cannot_be_had_is_told(server: FakeWeb) -> None:
         (WebAnswer(text='{"status": "error"}', status=500), "there answered 500: Internal Server Error"),
         (WebAnswer(text='{"status": "success"}'), "there answered 200 with JSON that is not Prometheus'"),
         (WebAnswer(text="<html>"), "there answered 200 with something that is no JSON: <html>"),
-        (WebAnswer(after_s=5), "there did not answer within 0.2 s"),
+        (WebAnswer(after_s=5), "there did not answer within 0.5 s"),
     ],
 )
 async def test_who_is_no_prometheus_is_told(server: FakeWeb, answer: WebAnswer, why: str) -> None:
