@@ -47,7 +47,10 @@ class RollbackOptions(Options):
     """Share of the heap in use that counts as sick; `memory.heap-usage.threshold` wins where it is set."""
 
     pressure_after: Duration = option("pressure-after", timedelta(minutes=2))
-    """How long the job must have run as wanted before its garbage collection and heap use count; they are means."""
+    """
+    How long the job must have run as wanted before its garbage collection and heap use count; they are means. At most
+    until the next decision, which is after `stabilization.interval` and half of `metrics.window`.
+    """
 
     memory_failures: Count = option("memory-failures", 2)
     """Failures for want of memory within `restart-window` that count as sick: network buffers, or heap."""

@@ -63,7 +63,7 @@ async def client(server: FakeFlink) -> AsyncIterator[FlinkClient]:
 
 @pytest.fixture
 async def hasty(server: FakeFlink) -> AsyncIterator[FlinkClient]:
-    """Give a client that gives up after half a second, which a healthy answer takes on no machine."""
+    """Give a client that gives up after half a second: a healthy answer takes less, also on a busy machine."""
     options = ClusterOptions(name="fake", url=server.url, request_timeout=timedelta(milliseconds=500))
     async with FlinkClient(options) as opened:
         yield opened
