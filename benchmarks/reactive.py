@@ -42,6 +42,8 @@ STEERED = {
     "job.autoscaler.reactive.lost-worker-timeout": "1 s",
     "job.autoscaler.metrics.window": "4 s",
     "job.autoscaler.stabilization.interval": "0 s",
+    # The workers are killed on purpose, again and again: no rescale is to blame for that.
+    "job.autoscaler.rollback.enabled": False,
 }
 """What Headgate is told beside the cluster's address."""
 
