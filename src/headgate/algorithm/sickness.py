@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from headgate.algorithm.wording import amount
 from headgate.model.measures import JobMeasure, JobStatus
@@ -32,10 +32,12 @@ _BUFFERS_IN_ALL = re.compile(r"number of network buffers is currently set to (\d
 _HEAP = re.compile(r"OutOfMemoryError: (Java heap space|GC overhead limit exceeded)")
 _LOST = re.compile(
     r"TaskManager with id \S+ (?:is no longer reachable|timed out)"
-    r"|remote task manager was lost"
+    r"|remote task manager (?:was|has been) lost"
     r"|reason=OOMKilled"
 )
 """How Flink tells that a TaskManager went without a word; one that was told to go says goodbye."""
+_LOSS = timedelta(seconds=30)
+"""How long the loss of one TaskManager makes a job fail: heartbeats may miss it later once more, not twice."""
 _EXPECTED = "org.apache.flink.util.FlinkExpectedException"
 """What Flink says of a TaskManager that was told to go: somebody wanted it so."""
 _CLASS = re.compile(r"^(?:Caused by: )?(?P<name>[\w$]+(?:\.[\w$]+)+)(?=:|$)", re.MULTILINE)
@@ -73,9 +75,11 @@ def restart_loop(aftermath: Aftermath, options: AutoscalerOptions) -> str | None
     """
     Condemn a rescale after which the job fails again and again.
 
-    A rescale is no failure, and neither is a TaskManager that was told to go.
+    A rescale is no failure, and neither is a TaskManager that was told to go. One that dies makes a job fail more than
+    once, as its slots are tried again before it is missed: that is one failure.
     """
-    failures = [each for each in _recent(aftermath, options) if not each.text.startswith(_EXPECTED)]
+    unasked = [each for each in _recent(aftermath, options) if not each.text.startswith(_EXPECTED)]
+    failures = _with_each_loss_once(unasked)
     if len(failures) < options.rollback.restarts:
         return None
     window = format_duration(options.rollback.restart_window)
@@ -144,7 +148,7 @@ def _out_of_heap(failures: Sequence[JobFailure], options: AutoscalerOptions) -> 
 
 
 def _losing_workers(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
-    lost = [failure for failure in _recent(aftermath, options) if _LOST.search(failure.text)]
+    lost = [each for each in _with_each_loss_once(_recent(aftermath, options)) if _LOST.search(each.text)]
     if not _shrank(aftermath.trial) or len(lost) < options.rollback.restarts:
         return None
     window = format_duration(options.rollback.restart_window)
@@ -162,6 +166,19 @@ def _recent(aftermath: Aftermath, options: AutoscalerOptions) -> Sequence[JobFai
     began_at = trial.began_at if trial.memory_raised_at is None else trial.reached_at or aftermath.now
     since = max(began_at, aftermath.now - options.rollback.restart_window)
     return [failure for failure in aftermath.failures if since <= failure.at]
+
+
+def _with_each_loss_once(failures: Sequence[JobFailure]) -> Sequence[JobFailure]:
+    """Leave out what follows from the loss of a TaskManager that stands before it."""
+    kept: list[JobFailure] = []
+    lost_at: datetime | None = None
+    for failure in failures:
+        if _LOST.search(failure.text):
+            if lost_at is not None and failure.at - lost_at < _LOSS:
+                continue
+            lost_at = failure.at
+        kept.append(failure)
+    return kept
 
 
 def _grew(trial: Trial) -> bool:

@@ -252,11 +252,16 @@ def test_failures_that_the_job_got_over() -> None:
 def test_task_managers_that_were_told_to_go_are_no_failures() -> None:
     """Somebody drains them; what is lost without a word counts."""
     assert restart_loop(rescaled(failures=failing(TOLD_TO_GO, 70, 80, 90, 100)), OPTIONS) is None
-    assert restart_loop(rescaled(failures=failing(LOST, 70, 80, 90)), OPTIONS)
+    assert restart_loop(rescaled(failures=failing(LOST, 70, 110, 150)), OPTIONS)
+
+
+def test_one_task_manager_that_dies_is_one_failure() -> None:
+    """Its slots are tried again before it is missed, and its heartbeat is missed later: no rescale is to blame."""
+    assert restart_loop(rescaled(failures=failing(LOST, 70, 75, 80, 90, 120)), OPTIONS) is None
 
 
 @pytest.mark.parametrize(
-    ("rule", "text"), [(lack_of_network_memory, NO_BUFFERS), (memory_pressure, NO_HEAP), (restart_loop, LOST)]
+    ("rule", "text"), [(lack_of_network_memory, NO_BUFFERS), (memory_pressure, NO_HEAP), (restart_loop, BROKEN)]
 )
 def test_failures_until_the_memory_is_there_do_not_count(rule: Rule, text: str) -> None:
     """TaskManagers without it still fail, and go to come back with it; once the job runs so it counts anew."""
