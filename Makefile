@@ -64,13 +64,15 @@ flink: setup ## Tests against real Flink clusters.
 e2e: setup ## Whole processes together.
 	$(BIN)/pytest tests/e2e
 
-bench: setup ## Measure cycles of 1 to 50,000 jobs and the steps to a right parallelism; prints tables (20 minutes).
+bench: setup ## Measure cycles of 1 to 50,000 jobs, steps to a right parallelism, reactive mode; prints tables (25 minutes).
 	$(BIN)/python -m benchmarks.cycle
 	$(BIN)/python -m benchmarks.failing
 	$(BIN)/python -m benchmarks.failing_page
 	$(BIN)/python -m benchmarks.fleet
 	$(BIN)/python -m benchmarks.fleet_page
 	$(BIN)/python -m benchmarks.ds2 --write-docs
+	$(BIN)/python -m benchmarks.reactive
+	$(BIN)/python -m benchmarks.reactive_page
 
 services: setup ## Install what the tests need beyond Python packages (Debian, as root): Flink, Kafka, databases, Kubernetes, ...
 	$(BIN)/python -m headgate.engines.flink.local

@@ -3,6 +3,7 @@
 # etcd, API server, controller manager, scheduler, and KWOK, whose nodes and pods are make-believe.
 # Needs Go. The first time costs 12 minutes of one core, and 130 MB to fetch.
 set -euo pipefail
+shopt -s inherit_errexit
 
 readonly KUBERNETES=1.36.3 KWOK=0.8.0
 readonly CACHE="${HEADGATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/headgate}"
@@ -12,7 +13,8 @@ readonly STAGES=(
     pod/fast/pod-ready pod/fast/pod-complete pod/fast/pod-delete
 )
 
-export CGO_ENABLED=0 GOFLAGS=-mod=mod GOWORK=off
+# Programs without a C library, whatever the modules around say; Go may be where its own installer puts it.
+export GOWORK=off GOFLAGS=-mod=mod CGO_ENABLED=0 PATH="$PATH:/usr/local/go/bin"
 
 say() {
     printf '%s %s\n' "$(date +%T)" "$*" >&2
@@ -78,7 +80,7 @@ main() {
             cd "$work/kwok"
             build_kwok "$work/programs"
         )
-        mv -T "$work/programs" "$PROGRAMS"
+        mv -T "$work/programs" "$PROGRAMS" || [[ -d $PROGRAMS ]]  # somebody else may have been faster
     fi
     printf '%s\n' "$PROGRAMS"
 }
