@@ -15,7 +15,7 @@ from headgate.model.identity import VertexId
 from headgate.model.redeploy import Start, number_of_way_back, successor_of
 from headgate.model.rollback import Aftermath, ParallelismBound, Rollback, Run, Side, Trial
 from headgate.model.samples import EngineSettings, JobSample
-from headgate.options.rollback import RollbackTarget
+from headgate.options.rollback import RollbackOptions, RollbackTarget
 
 Parallelism = Mapping[VertexId, int]
 
@@ -82,13 +82,10 @@ def differ(known: object, seen: object) -> bool:
 
 
 def _is_elsewhere(trial: Trial, vertex: VertexId, running: int) -> bool:
-    """Tell whether a vertex runs at what is neither where it was, nor where it goes, nor on the way."""
+    """Tell whether a vertex runs at more than where it was and where it goes: fewer are what a lack of slots is."""
     before = trial.before.parallelism.get(vertex, running)
     wanted = trial.after.get(vertex, before)
-    if trial.redeploy is not None:
-        return False
-    # Fewer subtasks than before, of a vertex that was left as it is, are what a lack of slots looks like.
-    return running > max(before, wanted) or (vertex in trial.after and running < min(before, wanted))
+    return trial.redeploy is None and running > max(before, wanted)
 
 
 def is_reached(trial: Trial, sample: JobSample) -> bool:
@@ -102,12 +99,25 @@ def has_passed(trial: Trial, observation: timedelta, now: datetime) -> bool:
     return now - (trial.reached_at or trial.began_at) >= observation
 
 
-def is_too_late(aftermath: Aftermath, observation: timedelta) -> bool:
-    """Tell whether a job fell ill only after its rescale had been observed for long enough."""
+def is_too_late(aftermath: Aftermath, options: RollbackOptions) -> bool:
+    """
+    Tell whether a job fell ill only after its rescale had been observed for long enough.
+
+    One that was never seen to run as wanted, and fails, may have run so while nobody looked: from its begin, then.
+    """
     trial = aftermath.trial
-    failed_at = aftermath.failures[0].at if aftermath.failures else aftermath.now
-    since = min(aftermath.down_since or aftermath.now, failed_at)
-    return trial.reached_at is not None and since - trial.reached_at > observation
+    began_at = trial.reached_at or (trial.began_at if aftermath.failures else None)
+    return began_at is not None and _ill_since(aftermath, options.restart_window) - began_at > options.observation
+
+
+def _ill_since(aftermath: Aftermath, window: timedelta) -> datetime:
+    """Give when it began: before a failure the job was well where there was none for as long as failures count."""
+    since = aftermath.down_since or aftermath.now
+    for failure in reversed(aftermath.failures):
+        if since - failure.at > window:
+            break
+        since = min(since, failure.at)
+    return since
 
 
 def target_of(trial: Trial, first: Run | None, target: RollbackTarget) -> Run:

@@ -76,27 +76,34 @@ def restart_loop(aftermath: Aftermath, options: AutoscalerOptions) -> str | None
     Condemn a rescale after which the job fails again and again.
 
     A rescale is no failure, and neither is a TaskManager that was told to go. One that dies makes a job fail more than
-    once, as its slots are tried again before it is missed: that is one failure.
+    once, as its slots are tried again before it is missed: that is one failure. What failed as often before the
+    rescale is a loop that came without it.
     """
-    unasked = [each for each in _recent(aftermath, options) if not each.text.startswith(_EXPECTED)]
-    failures = _with_each_loss_once(unasked)
-    if len(failures) < options.rollback.restarts:
+    failures, before = _unasked(_recent(aftermath, options)), len(_unasked(aftermath.failures_before))
+    if len(failures) - before < options.rollback.restarts:
         return None
     window = format_duration(options.rollback.restart_window)
-    return f"{len(failures)} failures within {window} since the rescale, the last by {_innermost(failures[-1])}"
+    against = f", {before} before it" if before else ""
+    last = _innermost(failures[-1])
+    return f"{len(failures)} failures within {window} since the rescale{against}, the last by {last}"
 
 
 def never_running(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
-    """Condemn a rescale since which the job is not running for too long, or that it did not survive."""
+    """
+    Condemn a rescale since which the job is not running for too long, or that it did not survive.
+
+    A job that takes long to restart is given as long.
+    """
     if aftermath.status is JobStatus.FAILED:
         return f"FAILED {_seconds(aftermath.now - aftermath.trial.began_at)} after the rescale"
     if aftermath.down_since is None or aftermath.status in _BY_REQUEST:
         return None
     down = aftermath.now - max(aftermath.down_since, aftermath.trial.began_at)
-    if down <= options.rollback.never_running:
+    limit = max(options.rollback.never_running, aftermath.restart_time or options.restart_time)
+    if down <= limit:
         return None
-    limit = format_duration(options.rollback.never_running)
-    return f"not running for {_seconds(down)} since the rescale, longer than {limit}: {aftermath.status}"
+    longer = f"longer than {format_duration(limit)}: {aftermath.status}"
+    return f"not running for {_seconds(down)} since the rescale, {longer}"
 
 
 def not_reached(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
@@ -148,8 +155,8 @@ def _out_of_heap(failures: Sequence[JobFailure], options: AutoscalerOptions) -> 
 
 
 def _losing_workers(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
-    lost = [each for each in _with_each_loss_once(_recent(aftermath, options)) if _LOST.search(each.text)]
-    if not _shrank(aftermath.trial) or len(lost) < options.rollback.restarts:
+    lost, before = _losses(_recent(aftermath, options)), _losses(aftermath.failures_before)
+    if not _shrank(aftermath.trial) or len(lost) - len(before) < options.rollback.restarts:
         return None
     window = format_duration(options.rollback.restart_window)
     return f"{len(lost)} failures by lost TaskManagers within {window} since a scale-down"
@@ -166,6 +173,14 @@ def _recent(aftermath: Aftermath, options: AutoscalerOptions) -> Sequence[JobFai
     began_at = trial.began_at if trial.memory_raised_at is None else trial.reached_at or aftermath.now
     since = max(began_at, aftermath.now - options.rollback.restart_window)
     return [failure for failure in aftermath.failures if since <= failure.at]
+
+
+def _unasked(failures: Sequence[JobFailure]) -> Sequence[JobFailure]:
+    return _with_each_loss_once([each for each in failures if not each.text.startswith(_EXPECTED)])
+
+
+def _losses(failures: Sequence[JobFailure]) -> Sequence[JobFailure]:
+    return [each for each in _with_each_loss_once(failures) if _LOST.search(each.text)]
 
 
 def _with_each_loss_once(failures: Sequence[JobFailure]) -> Sequence[JobFailure]:

@@ -18,6 +18,7 @@ from headgate.config import load
 from headgate.engines.flink.suitability import Inspection
 from headgate.engines.flink.waits import Wait
 from headgate.errors import NotFoundError
+from headgate.options.reactive import ExecutionMode
 from headgate.options.service import ClusterOptions, ServiceOptions
 from headgate.ports import JobContext
 from headgate.wiring.inspecting import inspect_jobs
@@ -83,12 +84,16 @@ def _record(found: Inspection) -> dict[str, Any]:
     against = unsuitable(found.facts)
     return {
         "job": str(found.job.key),
-        "execution_mode": found.job.options.execution_mode,
+        "execution_mode": _mode(found),
         "fit": not against,
         "unsuitable": against,
         "unknown": unknown(found.facts),
         "waits": [{"key": wait.key, "value": wait.value, "means": wait.means} for wait in found.waits],
     }
+
+
+def _mode(found: Inspection) -> ExecutionMode:
+    return found.job.options.execution_mode or ExecutionMode.NONE
 
 
 def _show(found: Sequence[Inspection]) -> None:
@@ -103,7 +108,7 @@ def _show(found: Sequence[Inspection]) -> None:
 def _show_job(found: Inspection) -> None:
     against, open_questions = unsuitable(found.facts), unknown(found.facts)
     verdict = "[red]not fit for reactive mode[/]" if against else "[green]fit for reactive mode[/]"
-    console.out.print(f"[bold]{found.job.key}[/]: {verdict}, execution-mode is {found.job.options.execution_mode}")
+    console.out.print(f"[bold]{found.job.key}[/]: {verdict}, execution-mode is {_mode(found)}")
     for each in against:
         console.out.print(f"  - {each}", markup=False)
     for each in open_questions:

@@ -15,13 +15,15 @@ from headgate.model.identity import JobKey
 from headgate.model.pattern import fits
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX
+from headgate.options.reactive import ExecutionMode
 from headgate.options.service import JobOptions, ServiceOptions
 from headgate.plugins.catalog import Catalog, Tables
 
 SOURCE = "the job's configuration"
 _OURS = (PREFIX, LEGACY_PREFIX, "headgate.")
-_BY_NAME = {"execution-mode", "scheduler-mode"}
-"""Keys without a prefix that concern Headgate as well."""
+_CLUSTERS_MODE = "scheduler-mode"
+_BY_NAME = {"execution-mode", _CLUSTERS_MODE}
+"""Keys without a prefix that concern Headgate where they name one of its modes: programs have parameters so called."""
 _GROUP = "autoscaler"
 _NONE_HOLDS = (
     f"{SOURCE}: none of its options holds; the service's hold instead, "
@@ -53,7 +55,8 @@ def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTH
     Those of the last entry of `jobs` that matches it, else the general ones; `*` and `?` are the only wildcards: a
     bracket stands for itself, as job names hold them. Over them the job's own, as far as a job may set them: what
     concerns the process (addresses, stores, classes) is the operator's. If these are faulty, none of them holds, and
-    the job is not scaled: the owner may have meant to forbid it.
+    the job is not scaled: the owner may have meant to forbid it. The cluster's `scheduler-mode`, which is part of every
+    job's configuration, holds only where neither the operator nor the job says another mode.
 
     Args:
         options: the service's.
@@ -62,7 +65,7 @@ def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTH
     """
     service = with_signals(_of_service(options, key), options.signals, key)
     findings = Findings()
-    section = _readable(own, findings)
+    section = _readable(_said(own, service), findings)
     if not section.settings:
         return JobSettings(options=service, warnings=findings.warnings)
     try:
@@ -77,11 +80,18 @@ def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTH
 
 def ours(own: Mapping[str, str]) -> Mapping[str, str]:
     """Give what concerns Headgate of a job's whole configuration: all that need be remembered of it."""
-    return {key: text for key, text in own.items() if _is_ours(key)}
+    return {key: text for key, text in own.items() if key.startswith(_OURS) or (key in _BY_NAME and _is_mode(text))}
 
 
-def _is_ours(key: str) -> bool:
-    return key.startswith(_OURS) or key in _BY_NAME
+def _is_mode(text: str) -> bool:
+    return text.strip().lower() in frozenset(ExecutionMode)
+
+
+def _said(own: Mapping[str, str], service: AutoscalerOptions) -> Mapping[str, str]:
+    """Leave the cluster's mode aside where the operator has set one."""
+    said = ours(own)
+    is_set = service.execution_mode is not None
+    return {key: text for key, text in said.items() if not (is_set and key == _CLUSTERS_MODE)}
 
 
 def _of_service(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
@@ -93,9 +103,9 @@ def _overlaid(
     service: AutoscalerOptions, section: Section, findings: Findings, *, plugins: Catalog
 ) -> AutoscalerOptions:
     named = canonical(JobOptions, section, findings)
-    names_are_known = check_names(named, plugins, findings, prefix=f"{_GROUP}.")
+    check_names(named, plugins, findings, prefix=f"{_GROUP}.")
     built = build(AutoscalerOptions, below(_GROUP, named), findings, base=service)
-    if not names_are_known:
+    if findings.faults:
         raise FaultyError
     return built
 
@@ -109,8 +119,6 @@ def _settable(own: Mapping[str, str], findings: Findings) -> Iterator[tuple[str,
     """Give the settings that a job may make, and warn of the others under Headgate's prefixes."""
     for key, text in own.items():
         origin = Origin(source=SOURCE, key=key)
-        if not _is_ours(key):
-            continue
         if find(spellings(JobOptions), key):
             yield key, Leaf(text=text, origin=origin)
         elif find(spellings(ServiceOptions), key):

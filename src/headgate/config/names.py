@@ -23,7 +23,7 @@ class Spelling:
     """The key as declared, with those of the groups around it."""
     declaration: Declaration
     weakness: int = 0
-    """0 for the declared key, less for one apart; where an option is set under several, the smallest wins."""
+    """0 for the declared key, most for those apart; where an option is set under several, the smallest wins."""
     is_old: bool = False
     is_apart: bool = False
     """Whether it is the whole key, whatever group the option stands in."""
@@ -86,7 +86,7 @@ def _spell(options: type[Options]) -> Iterator[tuple[str, Spelling]]:
                 if spelling.is_apart and below == spelling.declaration.key:
                     yield f"{name}.{below}", replace(moved, weakness=weakness, is_apart=False)
         # Last: one that is called the same inside its section and apart from it is known as both further up.
-        for weakness, name in enumerate(declaration.apart, start=-len(declaration.apart)):
+        for weakness, name in enumerate(declaration.apart, start=len(own)):
             yield name, Spelling(key=declaration.key, declaration=declaration, weakness=weakness, is_apart=True)
 
 

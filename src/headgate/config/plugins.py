@@ -44,12 +44,33 @@ def check_plugins(section: Section, findings: Findings) -> None:
     for listed in _names(section.settings.get(_JOB_LISTS)):
         if unknown := _fault(catalog, Kind.JOB_LIST, listed):
             findings.fault(section.origin_of(_JOB_LISTS), f"found {listed!r}, but {unknown}")
-    for cluster in _entries("clusters", section):
-        for provider in _names(cluster.settings.get(_PROVIDER)):
-            if unknown := _fault(catalog, Kind.RESOURCE_PROVIDER, provider):
-                findings.fault(cluster.origin_of(_PROVIDER), f"found {provider!r}, but {unknown}")
+    _check_providers(section, catalog, findings)
     for entry in _entries("jobs", section):
         check_names(entry, catalog, findings, prefix="autoscaler.")
+
+
+def _check_providers(section: Section, catalog: Catalog, findings: Findings) -> None:
+    """Note each provider that is not there, or that would change the workers of an earlier cluster too."""
+    users: dict[object, str] = {}
+    for cluster in _entries("clusters", section):
+        for provider in _names(cluster.settings.get(_PROVIDER)):
+            name = ", ".join(_names(cluster.settings.get("name")))
+            fault = _fault(catalog, Kind.RESOURCE_PROVIDER, provider) or _shared(catalog, provider, name, users)
+            if fault:
+                findings.fault(cluster.origin_of(_PROVIDER), f"found {provider!r}, but {fault}")
+
+
+def _shared(catalog: Catalog, provider: str, name: str, users: dict[object, str]) -> str | None:
+    """Tell whether an earlier cluster has this provider, or one that differs in nothing but its name."""
+    choice = catalog.find(Kind.RESOURCE_PROVIDER, provider)
+    meaning = choice.plugin, frozenset(choice.parameters.items())
+    if meaning not in users:
+        users[meaning] = name
+        return None
+    return (
+        f"its workers are those of cluster {users[meaning]} already, with which {name} would be at odds "
+        "about how many there should be. Hint: declare a provider for each, with parameters of its own"
+    )
 
 
 def _entries(key: str, section: Section) -> Iterator[Section]:
@@ -92,26 +113,20 @@ def catalog_of(tables: Tables) -> Catalog:
     return Catalog(_INSTALLED, tables)
 
 
-def check_names(section: Section, catalog: Catalog, findings: Findings, *, prefix: str) -> bool:
+def check_names(section: Section, catalog: Catalog, findings: Findings, *, prefix: str) -> None:
     """
     Note each name of a plugin that means nothing, in a section whose autoscaler options have a prefix.
 
     An unknown alignment mode is a warning, as the reference aligns as by default then.
-
-    Returns:
-        Whether there are no faults.
     """
     if _is_off(section.settings.get(f"{prefix}{ENABLED}")):
-        return True
+        return
     _warn_of_alignment(section, catalog, findings, key=f"{prefix}{_ALIGNMENT}")
-    is_sound = True
     for key, kind in _NAMED.items():
         setting = section.settings.get(f"{prefix}{key}")
         for name in _names(setting):
             if fault := _fault(catalog, kind, name):
                 findings.fault(section.origin_of(f"{prefix}{key}"), f"found {name!r}, but {fault}")
-                is_sound = False
-    return is_sound
 
 
 def _warn_of_alignment(section: Section, catalog: Catalog, findings: Findings, *, key: str) -> None:

@@ -43,6 +43,8 @@ def build(options: type[OptionsT], section: Section, findings: Findings, *, base
     """
     Make the options that a section sets, the rest as in `base` or at their defaults.
 
+    A faulty group inside it is left as in `base` or at its defaults: it holds only if `findings` has no faults.
+
     Raises:
         FaultyError: it cannot be made; `findings` says why.
     """
@@ -52,11 +54,12 @@ def build(options: type[OptionsT], section: Section, findings: Findings, *, base
     is_complete = True
     for declaration in _in_force(options, section, base):
         try:
-            values[declaration.name] = _read(declaration, section, findings)
+            kept = getattr(base, declaration.name, None)
+            values[declaration.name] = _read(declaration, section, findings, base=kept)
         except _UnsetError:
             is_complete &= _may_be_unset(declaration, section, findings, base=base)
         except FaultyError:
-            # A faulty group stands aside for its default, so that the faults between its neighbours still show.
+            # A faulty group stands aside, so that the faults between its neighbours still show.
             is_complete &= _is_group(declaration) and not declaration.required
     if not check(options, values, section, findings) or not is_complete:
         raise FaultyError
@@ -93,12 +96,13 @@ def _is_on(switch: Declaration, section: Section, base: Options | None) -> bool:
         return True
 
 
-def _read(declaration: Declaration, section: Section, findings: Findings) -> Any:
+def _read(declaration: Declaration, section: Section, findings: Findings, *, base: Any = None) -> Any:
     setting = section.settings.get(declaration.key)
     if isinstance(setting, Leaf) and setting.text is None:
         raise _UnsetError
     if declaration.group:
-        return _read_group(declaration, declaration.group, section, findings)
+        _refuse_value(declaration, section, findings)
+        return build(declaration.group, below(declaration.key, section), findings, base=base)
     if declaration.is_table:
         return _read_table(declaration, section, findings)
     if setting is None:
@@ -106,11 +110,6 @@ def _read(declaration: Declaration, section: Section, findings: Findings) -> Any
     if declaration.listed_group:
         return _read_groups(declaration, declaration.listed_group, setting, findings)
     return _read_value(declaration, setting, findings)
-
-
-def _read_group(declaration: Declaration, group: type[Options], section: Section, findings: Findings) -> Options:
-    _refuse_value(declaration, section, findings)
-    return build(group, below(declaration.key, section), findings)
 
 
 def _read_table(declaration: Declaration, section: Section, findings: Findings) -> dict[str, str]:
@@ -233,4 +232,4 @@ def _concerned(message: str, section: Section) -> Origin:
     ]
     if len(origins) == 1:
         return origins[0]
-    return Origin(source=", ".join(map(str, origins))) if origins else section.origin
+    return Origin(source=", ".join(dict.fromkeys(map(str, origins)))) if origins else section.origin

@@ -9,6 +9,7 @@ from headgate.control import reports
 from headgate.control.intents import accepted, open_intent, refused
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import without_change
+from headgate.control.reactive.reports import share_held
 from headgate.control.redeployment import Redeployment
 from headgate.control.rollback.taking_back import relinquished
 from headgate.control.rollback.trials import on_trial
@@ -93,6 +94,24 @@ class Actuator:
         if not await self.outbox.may_act(ctx.key):
             message = f"job {ctx.key} is another process's by now: nothing was asked for"
             raise ConflictError(message)
+
+    async def hold(self, ctx: JobContext, sample: JobSample, now: datetime) -> bool:
+        """
+        Let the engine give a job no more than it runs at; a failure is an event and nothing else.
+
+        Returns:
+            Whether it need not be tried again: the engine was told, or will not do it.
+        """
+        try:
+            if difference(sample.topology, await self.collector.query_topology(ctx)):
+                return False
+            await self._confirm(ctx)
+            if await self.realizer.realize_parallelism_overrides(ctx, sample.topology.parallelism):
+                self.events.handle(share_held(sample, now))
+        except HeadgateError as error:
+            self.events.handle(reports.job_error(ctx.key, error, now, ctx.options.scaling_event_interval))
+            return isinstance(error, PermanentError)
+        return True
 
     async def request(self, ctx: JobContext, held: VersionedState, now: datetime) -> VersionedState:
         """

@@ -159,16 +159,26 @@ class Cycle:
         decision = await self.decider.decide(ctx, sample, answer, now, _of_this_job(held.state, seen))
         held = await self._remember(ctx, held, decision)
         decision = self.actuator.redeployment.planned(ctx, sample, held.state, decision)
+        replaces = self.actuator.redeployment.applies(ctx) or has_own_realizer(ctx.options)
         if decision.outcome is not Outcome.RESCALE:
+            if sample.settings.adaptive and not replaces:
+                await self._hold(ctx, sample, now)
             return decision
         if refused := self._refused(sample, held, decision):
             return refused
-        replaces = self.actuator.redeployment.applies(ctx) or has_own_realizer(ctx.options)
         can_change = sample.settings.adaptive or replaces
         if decision.reason in ADVISORY or not self._may_act(ctx) or not can_change:
             return self._advise(decision, seen, can_change=can_change)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
+
+    async def _hold(self, ctx: JobContext, sample: JobSample, now: datetime) -> None:
+        """Let the engine give a reactive job that stays as it is nothing that is another one's."""
+        ledger = self.steering.ledger if self.steering else None
+        hold = ledger.due(ctx.key) if ledger else None
+        may_act = self._may_act(ctx) and excluded_period(ctx.options, now) is None
+        if ledger and hold and may_act and await self.actuator.hold(ctx, sample, now):
+            ledger.held[ctx.key] = hold
 
     async def _examine(
         self, seen: Observation, held: VersionedState, answer: Answer, now: datetime
@@ -180,7 +190,7 @@ class Cycle:
         seen = replace(seen, ctx=ctx)
         judged = judge(seen, held.state, sick, now, may_act=self._may_act(ctx))
         held = await self.outbox.save(ctx.key, held, judged.state)
-        if sick is not None and judged.raises:
+        if sick is not None and judged.raises and await self.outbox.may_act(ctx.key):
             judged = await self.rollback.raise_memory(seen, held.state, sick)
             held = await self.outbox.save(ctx.key, held, judged.state)
         if sick is not None and ctx.aftermath is None:

@@ -22,6 +22,7 @@ from headgate.model.rollback import Trial
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.reactive import ExecutionMode
 
 MAX_ATTEMPTS = 2
 """How often the engine is asked for the same parallelism before it counts as not reachable."""
@@ -68,12 +69,23 @@ def open_intent(
         deadline=decision.at
         + late
         + time_to_reach(sample.settings, options.restart_time)
+        + _time_for_slots(sample.settings, options, is_growth=_grows(sample.topology.parallelism, _wanted(decision)))
         + _time_to_redeploy(redeploy),
         metrics=metrics_at(decision),
         redeploy=redeploy,
     )
     report = reports.scaling_report(decision, options.scaling_event_interval)
     return replace(state, intent=intent, outbox=(*state.outbox, report))
+
+
+def _time_for_slots(settings: EngineSettings, options: AutoscalerOptions, *, is_growth: bool) -> timedelta:
+    """Give how long a reactive job that grows may wait for slots of which another job lets go meanwhile."""
+    awaits = is_growth and options.execution_mode is ExecutionMode.REACTIVE
+    return timedelta(seconds=settings.slot_idle_s) if awaits else timedelta()
+
+
+def _grows(before: Mapping[VertexId, int], after: Mapping[VertexId, int]) -> bool:
+    return any(wanted > before.get(vertex, wanted) for vertex, wanted in after.items())
 
 
 def _time_to_redeploy(redeploy: Redeploy | None) -> timedelta:
@@ -231,17 +243,27 @@ def _late(
     intent = state.intent
     if intent is None:
         return Settlement(state=state)
-    attempts = intent.attempts + 1
+    attempts, is_growth = intent.attempts + 1, _grows(intent.before, intent.after)
     if attempts >= MAX_ATTEMPTS or not repeat:
+        options = _expecting_slots(options, is_growth=is_growth)
         event = reports.not_reached(sample.job, intent, why, now, options.rejection_expiry)
         state = replace(state, trial=intent.trial or state.trial)
         return Settlement(state=rejected(state, why, now, options, event))
-    deadline = now + time_to_reach(sample.settings, options.restart_time)
+    patience = time_to_reach(sample.settings, options.restart_time)
+    deadline = now + patience + _time_for_slots(sample.settings, options, is_growth=is_growth)
     # Not known to be accepted any more: it is asked for as soon as the job is there to be asked for.
     repeated = replace(intent, attempts=attempts, deadline=deadline, realized_at=None)
     event = reports.late(sample.job, intent, why, now, deadline)
     state = replace(state, intent=repeated, outbox=(*state.outbox, event))
     return Settlement(state=state, in_flight=True, request=True)
+
+
+def _expecting_slots(options: AutoscalerOptions, *, is_growth: bool) -> AutoscalerOptions:
+    """Let a reactive job's growth be tried again soon: that slots were late says nothing of the next ones."""
+    if not is_growth or options.execution_mode is not ExecutionMode.REACTIVE:
+        return options
+    expiry = min(options.rejection_expiry, options.reactive.resource_stabilization)
+    return replace(options, rejection_expiry=expiry)
 
 
 def rejected(state: JobState, why: str, at: datetime, options: AutoscalerOptions, event: Event) -> JobState:

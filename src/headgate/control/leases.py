@@ -26,9 +26,14 @@ from headgate.model.identity import JobKey
 from headgate.ports import Lease, StateStore
 
 
-def shard_of(job: JobKey, shards: int) -> int:
-    """Give the shard of a job, 0 to `shards` - 1: the same in every process and every version of Python."""
-    digest = hashlib.sha256(str(job).encode()).digest()
+def shard_of(job: JobKey, shards: int, *, whole: Collection[str] = ()) -> int:
+    """
+    Give the shard of a job, 0 to `shards` - 1: the same in every process and every version of Python.
+
+    All jobs of a cluster that is one `whole` have the same one.
+    """
+    key = JobKey(job.cluster, "") if job.cluster in whole else job
+    digest = hashlib.sha256(str(key).encode()).digest()
     return int.from_bytes(digest[:8], "big") % shards
 
 
@@ -53,6 +58,7 @@ class Leases:
         shards: int = 64,
         duration: timedelta = timedelta(seconds=30),
         clusters: Collection[str] = (),
+        whole: Collection[str] = (),
         holder: str | None = None,
     ) -> None:
         """
@@ -64,12 +70,14 @@ class Leases:
             duration: how long the jobs of a process that has died wait for another one.
             clusters: whose jobs are divided, with the processes that have exactly the same ones; none: whatever there
                 are, with everybody.
+            whole: those whose jobs are not divided, as whoever changes their workers decides for all of them.
             holder: this process's name; a new one unless given.
         """
         self.duration = duration
         self._store = store
         self._shards = shards
-        self._territory = Territory(clusters)
+        self._whole = frozenset(whole)
+        self._territory = Territory(clusters, whole)
         self._numbers = self._territory.shards[:shards]
         self._holder = holder or holder_of_this_process(shards)
         self._held: dict[int, Lease] = {}
@@ -85,7 +93,7 @@ class Leases:
 
     def lease_of(self, job: JobKey) -> Lease | None:
         """Give the lease under which to act for a job; None while it is another process's, or nobody's."""
-        return self._held.get(self._numbers[shard_of(job, self._shards)])
+        return self._held.get(self._numbers[shard_of(job, self._shards, whole=self._whole)])
 
     def company(self) -> tuple[str, ...]:
         """Give who else divides these jobs, by name: once, as soon as there is anybody."""
@@ -215,5 +223,6 @@ def _other_shards(lease: Lease, shards: int) -> str:
 def _other_clusters(lease: Lease) -> str:
     return (
         f"clusters: {lease.holder}, which shares the state store, looks after some of these clusters and not the same "
-        f"ones. Hint: give all of them the same clusters, or none in common; to change them, stop them all first"
+        f"ones. Hint: give all of them the same clusters, with workers.provider at the same ones, or none in common; "
+        f"to change them, stop them all first"
     )

@@ -26,10 +26,15 @@ class Territory:
         claims: the seats at each cluster: a process that sits there and not at the table has another set with it.
     """
 
-    def __init__(self, clusters: Collection[str] = ()) -> None:
-        """Number a set; an empty one stands for whatever clusters there are, as every Headgate meant them once."""
+    def __init__(self, clusters: Collection[str] = (), whole: Collection[str] = ()) -> None:
+        """
+        Number a set; an empty one stands for whatever clusters there are, as every Headgate meant them once.
+
+        Which of them are not divided belongs to the set, for that puts jobs into other shards.
+        """
         names = sorted(set(clusters))
-        self.shards, self.table = (_shards(*names), _seats("set", *names)) if names else _ANYWHERE
+        marked = [*names, *(f"{name}/" for name in sorted(set(whole)))]  # no cluster's name has a slash
+        self.shards, self.table = (_shards(*marked), _seats("set", *marked)) if names else _ANYWHERE
         self.claims: Sequence[range] = tuple(_seats("cluster", name) for name in names)
 
     def has(self, number: int) -> bool:

@@ -78,6 +78,8 @@ class EventReason(StrEnum):
     """A cluster's workers could not be counted or changed; it is tried again in the next cycle."""
     SLOTS_SHORT = "SlotsShort"
     """A reactive job cannot have the slots that it needs at least, and is left waiting."""
+    SHARE_HELD = "ShareHeld"
+    """A reactive job was asked to have more than its share of the slots, and now is given no more than it runs at."""
     REACTIVE_UNSUITABLE = "ReactiveUnsuitable"
     """A job is not fit for reactive mode, for all of the reasons named, and is left alone."""
     JOBS_DIVIDED = "JobsDivided"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from headgate.model.identity import VertexId
@@ -60,8 +60,12 @@ class Trial:
     """The decision that it took back: a rollback is under observation too, and never taken back itself."""
     memory_raised_at: datetime | None = None
     """When the memory was raised instead of taking the rescale back; everything is observed anew from then on."""
+    granted: bool | None = None
+    """Whether the job was ever seen to run otherwise than before; False once it should have, None until then."""
     told: bool = False
     """Whether somebody was told that the job is sick and is left alone."""
+    well_until: datetime | None = None
+    """When the first of the rescales began that have not proved good yet; None when that is not known."""
 
     @property
     def runs_as(self) -> str:
@@ -102,10 +106,14 @@ class Aftermath:
     """Parallelism of every vertex as last seen."""
     failures: tuple[JobFailure, ...] = ()
     """Since the rescale began, oldest first."""
+    failures_before: tuple[JobFailure, ...] = ()
+    """Those within `rollback.restart-window` before `Trial.well_until`, oldest first."""
     values: Mapping[JobMeasure, float] = field(default_factory=dict)
     """Job-wide values since the rescale: their means over the samples taken; empty before there is one."""
     given_up: bool = False
     """Whether nobody waits for it any more: its intent was closed before the job was seen to run so."""
+    restart_time: timedelta | None = None
+    """How long a rescale is expected to stop the job, by what was measured; None: as the options say."""
 
 
 class Side(StrEnum):

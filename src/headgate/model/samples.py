@@ -59,6 +59,8 @@ class EngineSettings:
     """The least time between two rescales that the engine keeps."""
     resource_stabilization_s: float = 60.0
     """How long the engine waits for the slots it would like before it takes what there is."""
+    slot_idle_s: float = 50.0
+    """How long a slot that one job lets go of is kept before another job can have it."""
     metric_refresh_s: float = 10.0
     """How often the engine fetches metrics from its workers: values repeat in between."""
     adaptive: bool = True
@@ -66,6 +68,8 @@ class EngineSettings:
     reactive: bool = False
     """Whether the engine itself uses all slots that there are, and takes no orders (Flink's `scheduler-mode`)."""
     slots_per_task_manager: int = 1
+    slots_per_task_manager_known: bool = True
+    """Otherwise nobody can tell how many workers any slots take."""
     task_manager_cpus: float | None = None
     """None when unknown."""
     task_manager_memory_bytes: int | None = None

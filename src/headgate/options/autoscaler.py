@@ -240,12 +240,10 @@ class AutoscalerOptions(Options):
     rollback: RollbackOptions = option("rollback", default_factory=RollbackOptions)
     """Headgate's own: taking a rescale back that made the job sick."""
 
-    execution_mode: ExecutionMode = option(
-        "execution-mode", ExecutionMode.NONE, apart=("execution-mode", "scheduler-mode")
-    )
+    execution_mode: ExecutionMode | None = option("execution-mode", None, apart=("execution-mode", "scheduler-mode"))
     """
-    Headgate's own: `reactive` lets the job use whatever workers there are (FLIP-159). Flink's own key `scheduler-mode`
-    says the same.
+    Headgate's own: `reactive` lets the job use whatever workers there are (FLIP-159); unset: what the cluster's
+    `scheduler-mode` says, which is `reactive` or nothing.
     """
 
     reactive: ReactiveOptions = option("reactive", default_factory=ReactiveOptions)

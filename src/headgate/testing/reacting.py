@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from headgate.algorithm.decide import not_ready
 from headgate.algorithm.reactive.slots import slots_of
 from headgate.control.deciding import PlainDecider
 from headgate.control.observation import Observation
@@ -15,6 +16,7 @@ from headgate.control.reactive.steering import SteeredCluster, Steering
 from headgate.errors import HeadgateError
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings, JobSample
@@ -29,6 +31,7 @@ from headgate.testing.builders import at, chain, context, evaluated, sample
 from headgate.testing.fakes import RecordingEvents
 
 CLUSTER = "prod"
+NOT_RUNNING = NotReady(reason=Reason.JOB_NOT_RUNNING, message="the job is STARTING")
 
 
 @dataclass
@@ -87,6 +90,10 @@ class ReactiveStage:
     workers: WorkersOptions = field(default_factory=WorkersOptions)
     policies: Policies = field(default_factory=BuiltInPolicies)
     mode: Mode = Mode.ACT
+    is_ours: bool = True
+    """Whether this process looks after the cluster."""
+    foreign_slots: int = 0
+    """Of workers that somebody else has started."""
     checkpointed_at: datetime | None = None
     events: RecordingEvents = field(default_factory=RecordingEvents)
     states: dict[str, JobState] = field(default_factory=dict)
@@ -99,7 +106,9 @@ class ReactiveStage:
     def restart_headgate(self) -> None:
         """Forget what was held in memory."""
         clusters = () if self.provider is None else (self._steered(self.provider),)
-        self.steering = Steering(events=self.events, clusters=clusters, mode=lambda: self.mode)
+        self.steering = Steering(
+            events=self.events, clusters=clusters, mode=lambda: self.mode, looks_after=lambda _: self.is_ours
+        )
         self.decider = ReactiveDecider(
             usual=PlainDecider(), events=self.events, ledger=self.steering.ledger, policies=self.policies
         )
@@ -109,6 +118,11 @@ class ReactiveStage:
         key = JobKey(CLUSTER, name)
         taken = sample(topology or chain({"source": 1, "agg": 1}), job=key, job_id=name)
         self.seen[name] = Observation(ctx=context(key, job_id=name, options=options), sample=taken)
+
+    def add_waiting(self, name: str, options: AutoscalerOptions) -> None:
+        """Let a job wait for slots, that was never seen to run."""
+        ctx = context(JobKey(CLUSTER, name), job_id=name, status=JobStatus.STARTING, options=options)
+        self.seen[name] = Observation(ctx=ctx, problem=NOT_RUNNING)
 
     def parallelism(self, name: str) -> Mapping[str, int]:
         """Give what runs."""
@@ -125,7 +139,7 @@ class ReactiveStage:
         now = at(seconds)
         observations = {one.ctx.key: self._look(one, now) for one in self.seen.values()}
         self.steering.begin(observations, now)
-        decisions = [await self._decide(seen, now) for _, seen in sorted(observations.items())]
+        decisions = [await self._decide(seen, now) for _, seen in sorted(observations.items()) if self.is_ours]
         on_trial = [job for job in observations if self.states.get(job.name, UNSEEN).trial]
         await self.steering.steer(observations, decisions, on_trial, now)
         self._grow()
@@ -162,8 +176,9 @@ class ReactiveStage:
         return replace(seen, sample=fresh)
 
     async def _decide(self, seen: Observation, now: datetime) -> Decision:
-        name, taken = seen.ctx.key.name, self._sample(seen.ctx.key.name)
-        taken = seen.sample or taken
+        if seen.sample is None:
+            return not_ready(seen.ctx.key, seen.problem or NOT_RUNNING, now)
+        name, taken = seen.ctx.key.name, seen.sample
         answer = (
             NotReady(reason=Reason.WINDOW_FILLING, message="not yet")
             if name in self.unknown
@@ -179,9 +194,9 @@ class ReactiveStage:
         """Let the workers that were asked for be there by the next tick."""
         if self.provider is None or in_force(self.mode) is not Mode.ACT or self.provider.fault:
             return
-        self.slots = self.provider.wanted * self.per_worker
+        self.slots = self.provider.wanted * self.per_worker + self.foreign_slots
         for name in self.seen:
-            if self.engine_reactive:
+            if self.engine_reactive and self.seen[name].sample:
                 self._run_at(name, self.slots)
 
     def _fit(self, name: str, slots: int) -> None:

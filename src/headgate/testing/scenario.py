@@ -11,6 +11,7 @@ from headgate.control.cycle import Cycle
 from headgate.control.deciding import Decider, PlainDecider
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
+from headgate.control.reactive.steering import Steering
 from headgate.control.rollback.step import RollbackStep
 from headgate.model.decision import Decision
 from headgate.options.service import Mode
@@ -33,6 +34,7 @@ class Scenario:
     mode: Mode = Mode.ACT
     decider: Decider = field(default_factory=PlainDecider)
     rollback: RollbackStep = field(default_factory=RollbackStep)
+    steering: Steering | None = None
 
     def __post_init__(self) -> None:
         """Let one diary run through engine and events, and every job need what `factors` says."""
@@ -64,4 +66,5 @@ class Scenario:
             decisions=self.log,
             decider=self.decider,
             rollback=self.rollback,
+            steering=self.steering,
         )

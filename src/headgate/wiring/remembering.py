@@ -44,6 +44,12 @@ def _divide(store: StateStore, options: ServiceOptions, stack: AsyncExitStack) -
         return None
     clusters = [*(cluster.name for cluster in options.clusters), *(yarn.name for yarn in options.yarn)]
     clusters += options.job_lists
-    leases = Leases(store, shards=options.lease.shards, duration=options.lease.duration, clusters=clusters)
+    leases = Leases(
+        store,
+        shards=options.lease.shards,
+        duration=options.lease.duration,
+        clusters=clusters,
+        whole=[cluster.name for cluster in options.clusters if cluster.workers.provider is not None],
+    )
     stack.push_async_callback(asyncio.to_thread, leases.give_up)
     return leases

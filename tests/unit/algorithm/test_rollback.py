@@ -26,12 +26,13 @@ from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Launch, Redeploy, Start, successor_of, way_back_of
 from headgate.model.rollback import Aftermath, JobFailure, ParallelismBound, Rollback, Run, Side, Trial
 from headgate.model.samples import EngineSettings, JobSample
-from headgate.options.rollback import RollbackTarget
+from headgate.options.rollback import RollbackOptions, RollbackTarget
 from headgate.testing.builders import at, chain, sample
 
 SOURCE, AGG = VertexId("source"), VertexId("agg")
 FIRST, LAST, SICK = {"source": 1, "agg": 1}, {"source": 1, "agg": 4}, {"source": 1, "agg": 8}
 OBSERVATION = timedelta(minutes=15)
+OPTIONS = RollbackOptions()
 
 
 def running(parallelism: Mapping[str, int], **memory: str) -> JobSample:
@@ -50,21 +51,27 @@ def trial(before: Run | None = None, after: int = 8, **known: object) -> Trial:
     return replace(made, **known)  # type: ignore[arg-type]
 
 
+def failing(*seconds: float) -> tuple[JobFailure, ...]:
+    """Return a failure at each of these seconds."""
+    return tuple(JobFailure(at=at(second), text="x") for second in seconds)
+
+
 def change(of: Trial, seen: JobSample | None, *, job_id: str = "j1", started_at: datetime | None = None) -> str:
     """Return what else has changed."""
     return foreign_change(of, job_id, started_at or at(-60), seen)
 
 
-@pytest.mark.parametrize("agg", [4, 6, 8])
-def test_what_runs_on_the_way_is_ours(agg: int) -> None:
-    """From where it was to where it goes: an engine takes what slots there are."""
-    assert change(trial(), running({"source": 1, "agg": agg})) == ""
+@pytest.mark.parametrize("after", [2, 8])
+@pytest.mark.parametrize("agg", [1, 3, 4])
+def test_what_runs_on_the_way_or_at_fewer_is_ours(after: int, agg: int) -> None:
+    """An engine takes what slots there are: fewer than either where TaskManagers die."""
+    assert change(trial(after=after), running({"source": 1, "agg": agg})) == ""
 
 
-@pytest.mark.parametrize("agg", [2, 9])
-def test_what_runs_elsewhere_is_somebody_elses(agg: int) -> None:
+@pytest.mark.parametrize(("after", "agg"), [(2, 5), (8, 9)])
+def test_what_runs_beyond_is_somebody_elses(after: int, agg: int) -> None:
     """Nobody here has asked for that."""
-    assert change(trial(), running({"source": 1, "agg": agg})) == "the parallelism of agg was changed"
+    assert change(trial(after=after), running({"source": 1, "agg": agg})) == "the parallelism of agg was changed"
 
 
 def test_growth_of_another_vertex_is_somebody_elses_and_its_shrinking_a_lack_of_slots() -> None:
@@ -110,10 +117,25 @@ def test_a_job_that_falls_ill_long_after_its_rescale_is_not_sick_by_it() -> None
     """What counts is when it began, not when it was noticed; a rescale that was never reached has no such time."""
     reached = trial(reached_at=at(0))
     aftermath = Aftermath(trial=reached, now=at(3_600), status=JobStatus.RESTARTING, down_since=at(1_000))
-    assert is_too_late(aftermath, OBSERVATION)
-    assert not is_too_late(replace(aftermath, down_since=at(800)), OBSERVATION)
-    assert not is_too_late(replace(aftermath, failures=(JobFailure(at=at(800), text="x"),)), OBSERVATION)
-    assert not is_too_late(replace(aftermath, trial=trial()), OBSERVATION)
+    assert is_too_late(aftermath, OPTIONS)
+    assert not is_too_late(replace(aftermath, down_since=at(800)), OPTIONS)
+    assert not is_too_late(replace(aftermath, failures=failing(800)), OPTIONS)
+    assert not is_too_late(replace(aftermath, trial=trial()), OPTIONS)
+
+
+def test_a_failure_that_the_job_has_got_over_does_not_make_it_ill_ever_since() -> None:
+    """After one there was none for as long as failures count; a loop is followed back to where it began."""
+    outage = Aftermath(trial=trial(reached_at=at(30)), now=at(18_000), status=JobStatus.RESTARTING)
+    assert is_too_late(replace(outage, failures=failing(20, 17_910, 17_970)), OPTIONS)
+    assert not is_too_late(replace(outage, failures=failing(*range(20, 18_000, 500))), OPTIONS)
+
+
+def test_a_job_that_nobody_saw_run_as_wanted_may_have_run_so() -> None:
+    """Headgate was away, and hours later the job fails: it is not by its rescale; without failures it did not come."""
+    outage = Aftermath(trial=trial(), now=at(18_000), status=JobStatus.RESTARTING)
+    assert is_too_late(replace(outage, failures=failing(17_910, 17_970)), OPTIONS)
+    assert not is_too_late(replace(outage, now=at(600), failures=failing(500)), OPTIONS)
+    assert not is_too_late(outage, OPTIONS)
 
 
 def test_a_rescale_is_observed_from_when_it_was_reached() -> None:

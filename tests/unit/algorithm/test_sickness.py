@@ -249,6 +249,25 @@ def test_failures_that_the_job_got_over() -> None:
     assert restart_loop(rescaled(failures=failing(BROKEN, -20, -10, -5, 70)), OPTIONS) is None
 
 
+def test_a_job_that_failed_as_often_before_is_in_no_loop_of_the_rescales() -> None:
+    """Three more than in as long before it count, as three do where there were none."""
+    chronic = tuple(failing(BROKEN, -550, -400, -250, -100))
+    as_before = replace(rescaled(minutes=10, failures=failing(BROKEN, 50, 200, 350, 500)), failures_before=chronic)
+    assert restart_loop(as_before, OPTIONS) is None
+    worse = replace(as_before, failures=tuple(failing(BROKEN, 50, 120, 200, 280, 350, 420, 500)))
+    assert restart_loop(worse, OPTIONS) == (
+        "7 failures within 10 min since the rescale, 4 before it, the last by java.sql.SQLException"
+    )
+    assert restart_loop(replace(as_before, failures_before=tuple(failing(TOLD_TO_GO, -250, -100))), OPTIONS)
+
+
+def test_task_managers_that_died_as_often_before_do_not_want_memory() -> None:
+    """Whatever kills them did so without the scale-down."""
+    lost = rescaled((8, 2), failures=failing(LOST, 70, 130, 190))
+    assert memory_pressure(lost, OPTIONS)
+    assert memory_pressure(replace(lost, failures_before=tuple(failing(LOST, -70))), OPTIONS) is None
+
+
 def test_task_managers_that_were_told_to_go_are_no_failures() -> None:
     """Somebody drains them; what is lost without a word counts."""
     assert restart_loop(rescaled(failures=failing(TOLD_TO_GO, 70, 80, 90, 100)), OPTIONS) is None
@@ -280,6 +299,17 @@ def test_a_job_that_never_runs() -> None:
     assert never_running(replace(down, down_since=at(60)), OPTIONS) is None
     assert never_running(replace(down, now=at(5 * MINUTE), down_since=at(-600)), OPTIONS) is None
     assert never_running(down, own(never_running=timedelta(minutes=10))) is None
+
+
+def test_a_job_that_takes_long_to_restart_is_given_as_long() -> None:
+    """As it was measured, else as the option says; never less than a job that is quick."""
+    slow = replace(rescaled(minutes=6, reached=False), status=JobStatus.STARTING, down_since=at(30))
+    assert never_running(slow, replace(OPTIONS, restart_time=timedelta(minutes=12))) is None
+    assert never_running(replace(slow, restart_time=timedelta(minutes=12)), OPTIONS) is None
+    assert never_running(replace(slow, restart_time=timedelta(seconds=30)), OPTIONS)
+    assert never_running(replace(slow, restart_time=timedelta(minutes=12), now=at(13 * MINUTE)), OPTIONS) == (
+        "not running for 750 s since the rescale, longer than 12 min: STARTING"
+    )
 
 
 def test_a_job_that_its_engine_gave_up() -> None:

@@ -11,6 +11,8 @@ from headgate.config import JobSettings, for_job
 from headgate.model.identity import JobKey
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Parity
+from headgate.options.reactive import ReactiveOptions
+from headgate.options.rollback import RollbackOptions
 from headgate.options.service import ClusterOptions, ServiceOptions
 
 CLUSTERS = (ClusterOptions(name="local", url="http://127.0.0.1:8081"),)
@@ -122,6 +124,36 @@ def test_a_job_that_turns_something_on_gets_the_services_values_checked() -> Non
     assert settings(service, memory_tuning_enabled="false").faults == ()
     (fault,) = settings(service, memory_tuning_enabled="true").faults
     assert "memory.tuning.overhead: found 2.0, expected a number, at least 0, at most 1" in fault
+
+
+def test_what_a_job_does_not_say_of_a_group_stays_the_services() -> None:
+    """Also where it says something else of the same group, or of no group at all."""
+    rollback, reactive = RollbackOptions(enabled=False), ReactiveOptions(min_parallelism=4)
+    service = ServiceOptions(clusters=CLUSTERS, autoscaler=AutoscalerOptions(rollback=rollback, reactive=reactive))
+    for own in ({"utilization_target": "0.8"}, {"reactive_weight": "3"}):
+        options = settings(service, **own).options
+        assert (options.rollback.enabled, options.reactive.min_parallelism) == (False, 4)
+    assert options.reactive.weight == 3
+
+
+@pytest.mark.parametrize(
+    ("own", "fault"),
+    [
+        ({"rollback_enabled": "no way"}, "job.autoscaler.rollback.enabled: found 'no way', expected true or false"),
+        ({"reactive_min-parallelism": "abc"}, "job.autoscaler.reactive.min-parallelism: found 'abc'"),
+        ({"reactive_min-parallelism": "5", "reactive_max-parallelism": "2"}, "min-parallelism 5 is above max"),
+        ({"reactive_min-parallelism": "5"}, "reactive.min-parallelism: min-parallelism 5 is above max-parallelism 4"),
+    ],
+)
+def test_a_fault_in_a_group_is_one_of_the_job(own: dict[str, str], fault: str) -> None:
+    """None of its options holds, in the group or beside it, and the job is only advised."""
+    service = ServiceOptions(
+        clusters=CLUSTERS, autoscaler=AutoscalerOptions(reactive=ReactiveOptions(max_parallelism=4))
+    )
+    faulty = settings(service, utilization_target="0.8", **own)
+    assert faulty.options == replace(service.autoscaler, scaling_enabled=False)
+    assert [fault in told for told in faulty.faults] == [True]
+    assert "none of its options holds" in faulty.told[-1]
 
 
 def test_what_is_the_operators_is_ignored_with_a_warning() -> None:

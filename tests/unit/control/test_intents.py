@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from headgate.control.intents import accepted, metrics_at, open_intent, settle, time_to_reach
 from headgate.control.runner import tick_of, until_next
 from headgate.model.decision import Decision, Outcome, Proposal
@@ -17,14 +19,15 @@ from headgate.model.state import DelayedScaleDown, JobState, Wish
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Parity
 from headgate.testing.builders import ORDERS, at, chain, evaluated, sample
+from headgate.testing.reacting import reactive
 
 AGG = VertexId("agg")
 OPTIONS = AutoscalerOptions()
 
 
-def _decision(wanted: int = 4, expected_rate: float | None = None) -> Decision:
+def _decision(wanted: int = 4, expected_rate: float | None = None, *, current: int = 1) -> Decision:
     """Decide that of source (1) -> agg (1), which does 100/s, agg is to change."""
-    agg = Proposal(vertex=AGG, name="agg", current=1, wanted=wanted, outside=True, expected_rate=expected_rate)
+    agg = Proposal(vertex=AGG, name="agg", current=current, wanted=wanted, outside=True, expected_rate=expected_rate)
     source = Proposal(vertex=VertexId("source"), name="source", current=1, wanted=1)
     return Decision(
         id="d1",
@@ -75,6 +78,46 @@ def test_the_limit_counts_from_the_request_not_from_the_cycles_begin() -> None:
     limit = time_to_reach(running.settings, AutoscalerOptions().restart_time)
     assert opened.intent is not None
     assert opened.intent.deadline == at(180) + limit
+
+
+@pytest.mark.parametrize(("options", "wanted", "more_s"), [(reactive(), 4, 50), (reactive(), 1, 0), (OPTIONS, 4, 0)])
+def test_a_reactive_job_may_wait_to_grow_for_a_slot_of_another_one(
+    options: AutoscalerOptions, wanted: int, more_s: int
+) -> None:
+    """Flink keeps it for the time of the cluster's settings first; shrinking and other jobs wait for none."""
+    running = sample(chain({"source": 1, "agg": 2}), settings=EngineSettings(slot_idle_s=50.0))
+    limit = time_to_reach(running.settings, options.restart_time) + timedelta(seconds=more_s)
+
+    opened = open_intent(JobState(), _decision(wanted, current=2), running, options, late=timedelta())
+    assert opened.intent is not None
+    assert opened.intent.deadline == at(0) + limit
+
+    late = settle(running, opened, options, opened.intent.deadline, may_act=True).state
+    assert late.intent is not None
+    assert late.intent.deadline == opened.intent.deadline + limit
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted", "again_s"),
+    [
+        (reactive(), 4, 10),
+        (replace(reactive(), rejection_expiry=timedelta(seconds=5)), 4, 5),
+        (reactive(), 1, 1800),
+        (OPTIONS, 4, 1800),
+    ],
+)
+def test_a_growth_for_which_slots_were_late_is_tried_again_soon(
+    options: AutoscalerOptions, wanted: int, again_s: int
+) -> None:
+    """A reactive job's: the next slots may be there already. What else is not reached stays so for half an hour."""
+    running = sample(chain({"source": 1, "agg": 2}))
+    opened = open_intent(JobState(), _decision(wanted, current=2), running, options, late=timedelta())
+    assert opened.intent is not None
+    tried_twice = replace(opened, intent=replace(opened.intent, attempts=1))
+    given_up = settle(running, tried_twice, options, opened.intent.deadline, may_act=True).state
+
+    assert given_up.intent is None
+    assert given_up.rejections[0].expires_at == opened.intent.deadline + timedelta(seconds=again_s)
 
 
 def test_ticks_have_the_same_names_in_every_process() -> None:

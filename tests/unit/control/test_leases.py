@@ -81,6 +81,44 @@ def test_a_jobs_shard_never_changes() -> None:
     assert len({shard_of(job, SHARDS) for job in JOBS}) == SHARDS
 
 
+def test_a_cluster_that_is_one_whole_has_one_shard() -> None:
+    """All its jobs, and its workers, are one process's; other clusters are divided as ever."""
+    assert len({shard_of(job, 64, whole={job.cluster}) for job in JOBS}) == len({job.cluster for job in JOBS})
+    assert shard_of(ORDERS, 64, whole={ORDERS.cluster}) == shard_of(JobKey(ORDERS.cluster, ""), 64)
+    assert shard_of(ORDERS, 64, whole={"other"}) == shard_of(ORDERS, 64)
+
+
+def test_one_process_has_all_jobs_of_such_a_cluster(store: MemoryStateStore) -> None:
+    """However many share the store."""
+    clusters = {job.cluster for job in JOBS}
+    holders = [f"host/{name}/{SHARDS}" for name in ("anna", "bert", "carl")]
+    all_of_them = [
+        Leases(store, shards=SHARDS, duration=DURATION, clusters=clusters, whole=clusters, holder=holder)
+        for holder in holders
+    ]
+    for second in range(3):
+        for leases in all_of_them:
+            leases.renew(at(second))
+            leases.share_out(at(second))
+    everything = {*JOBS, *(JobKey(cluster, "") for cluster in clusters)}
+    for cluster in clusters:
+        theirs = {job for job in everything if job.cluster == cluster}
+        assert [theirs & {job for job in everything if leases.lease_of(job)} for leases in all_of_them].count(
+            theirs
+        ) == 1
+
+
+def test_who_divides_a_cluster_works_beside_nobody_who_does_not(store: MemoryStateStore) -> None:
+    """Some jobs would be looked after by both."""
+    anna = Leases(
+        store, shards=SHARDS, duration=DURATION, clusters=["prod"], whole=["prod"], holder=f"host/anna/{SHARDS}"
+    )
+    bert = process(store, "bert", clusters=["prod"])
+    anna.renew(at(0))
+    with pytest.raises(ConfigError, match=r"workers\.provider"):
+        bert.renew(at(1))
+
+
 def test_a_process_is_named_like_no_other() -> None:
     """The same process id may come again, on this host or another one."""
     first, second = (holder_of_this_process(64) for _ in range(2))

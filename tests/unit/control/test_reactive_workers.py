@@ -8,7 +8,6 @@ from datetime import timedelta
 from headgate.errors import RefusedError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
-from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.rollback import Run, Trial
 from headgate.model.state import JobState
@@ -212,10 +211,8 @@ async def test_a_job_that_waits_for_its_first_worker_gets_one() -> None:
     """Where all may go, the first is asked for before the job can tell what it needs."""
     stage = staged(wanted=0)
     stage.workers = replace(WORKERS, least=0)
-    problem = NotReady(reason=Reason.JOB_NOT_RUNNING, message="the job is STARTING")
-    stage.seen["orders"] = replace(stage.seen["orders"], sample=None, problem=problem)
-    observations = {seen.ctx.key: seen for seen in stage.seen.values()}
+    stage.seen.clear()
+    stage.add_waiting("orders", reactive())
     for second in (0, 30):
-        stage.steering.begin(observations, at(second))
-        await stage.steering.steer(observations, [], (), at(second))
+        await stage.tick(second)
     assert requests(stage) == [0, 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from tests.unit.control.ward import AGG, Doctor, fall_ill, get_up, lie_down, options, state, told
 
 from headgate.errors import UnreachableError
@@ -13,6 +14,7 @@ from headgate.model.reasons import Reason
 from headgate.model.rollback import Side
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.rollback import RollbackTarget
+from headgate.options.service import Mode
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
 
@@ -83,6 +85,40 @@ async def test_a_rollback_that_had_no_answer_is_asked_for_again(ward: Scenario) 
 
     assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
     assert len(told(ward, EventReason.ROLLBACK)) == 1
+
+
+@pytest.mark.parametrize("how", ["mode", "excluded"])
+async def test_a_rollback_waits_while_nothing_may_be_changed(ward: Scenario, how: str) -> None:
+    """It was decided and had no answer: however long that takes, the job is still sick, and it is asked for later."""
+    await fall_ill(ward)
+    ward.engine.realize_faults = [UnreachableError("no answer")]
+    await ward.tick(60)
+    excluded = AutoscalerOptions(excluded_periods=("00:00-23:59",))
+    ward.mode = Mode.ADVISE if how == "mode" else Mode.ACT
+    lie_down(ward, options=excluded if how == "excluded" else options())
+    for seconds in range(90, 1_800, 300):
+        await ward.tick(seconds)
+    assert len(ward.engine.requests) == 1
+
+    ward.mode = Mode.ACT
+    lie_down(ward, options=options())
+    await ward.tick(1_800)
+    await ward.tick(1_830)
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
+    assert told(ward, EventReason.ROLLBACK_IN_VAIN) == []
+
+
+async def test_a_rollback_that_the_engine_never_took_is_not_given_up(ward: Scenario) -> None:
+    """Time tells nothing of it before it was asked for, nor that it was in vain."""
+    await fall_ill(ward)
+    ward.engine.realize_faults = [UnreachableError("no answer")] * 10
+    for seconds in range(60, 3_060, 300):
+        await ward.tick(seconds)
+    assert len(ward.engine.requests) == 1
+    assert told(ward, EventReason.ROLLBACK_IN_VAIN) == []
+
+    await ward.tick(3_060)
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
 
 
 async def test_a_parallelism_that_made_the_job_sick_stays_a_bound_until_it_expires(ward: Scenario) -> None:

@@ -59,6 +59,20 @@ async def test_a_rescale_by_the_user_is_not_taken_back(ward: Scenario) -> None:
     assert EventReason.ROLLBACK not in ward.events.reasons
 
 
+async def test_what_a_user_was_seen_to_have_changed_stays_the_users(ward: Scenario) -> None:
+    """Also once the job does not run any more, and nothing can be seen of it: it is not even left alone aloud."""
+    await ward.tick(0)
+    ward.factors = {}
+    ward.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 8}))
+    await ward.tick(30)
+    lie_down(ward)
+    await ward.tick(60)
+
+    assert state(ward).trial is None
+    assert len(ward.engine.requests) == 1
+    assert not {EventReason.ROLLBACK, EventReason.ROLLBACK_WITHHELD} & set(ward.events.reasons)
+
+
 async def test_a_change_of_the_graph_is_not_ours(ward: Scenario) -> None:
     """A job of the same id with other vertices is another program."""
     ward.decider = Doctor(too_many=4)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from math import nan
 from typing import Any
 
 import pytest
-from tests.unit.control.ward import AGG, fall_ill, get_up, state, told
+from tests.unit.control.ward import AGG, fall_ill, get_up, lie_down, state, told
 
+from headgate.algorithm.history import restart_time
 from headgate.control.deciding import Answer, PlainDecider
+from headgate.control.outbox import Outbox
 from headgate.control.rollback.step import RollbackStep
-from headgate.errors import HeadgateError, UnreachableError
+from headgate.errors import UnreachableError
 from headgate.model.events import EventReason
+from headgate.model.identity import JobKey
 from headgate.model.measures import JobMeasure
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
@@ -22,6 +26,8 @@ from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext
 from headgate.testing.builders import ORDERS, at, context
 from headgate.testing.scenario import Scenario
+
+WINDOW = AutoscalerOptions().rollback.restart_window
 
 
 @dataclass
@@ -98,7 +104,7 @@ class Files:
     """Remembers the failures of a job, or does not answer."""
 
     failures: tuple[JobFailure, ...] = ()
-    fault: HeadgateError | None = None
+    fault: Exception | None = None
     asked: list[datetime] = field(default_factory=list)
 
     async def query_failures(self, _ctx: JobContext, since: datetime, /) -> JobFailures:
@@ -109,21 +115,96 @@ class Files:
         return JobFailures(failures=self.failures)
 
 
+class Overtaken(Outbox):
+    """Saves still, and finds before an effect that the job is another process's."""
+
+    async def may_act(self, _job: JobKey) -> bool:
+        """Say so."""
+        return False
+
+
+async def test_no_memory_is_asked_for_a_job_that_is_another_process_by_now(ward: Scenario) -> None:
+    """Its TaskManagers are restarted by whoever looks after it."""
+    pharmacy = with_tuning(ward)
+    await fall_ill(ward)
+    await ward.observer.observe(at(60))
+    outbox = Overtaken(store=ward.store, events=ward.events)
+    await replace(ward.cycle(), outbox=outbox).run(ward.observer.latest, at(60))
+
+    trial = state(ward).trial
+    assert trial
+    assert (trial.memory_raised_at, pharmacy.asked) == (at(60), [])
+
+
+def failing(*seconds: float) -> tuple[JobFailure, ...]:
+    """Give a failure at each of these seconds."""
+    return tuple(JobFailure(at=at(second), text="java.io.IOException") for second in seconds)
+
+
 async def test_failures_are_asked_for_while_a_rescale_is_observed(ward: Scenario) -> None:
-    """Those before it are not shown to checkers, and a history that does not answer holds nothing up."""
-    files = Files(failures=(JobFailure(at=at(-5), text="old"), JobFailure(at=at(20), text="new")))
+    """With those shortly before it, apart from them; a history that does not answer holds nothing up."""
+    files = Files(failures=failing(-601, -5, 20))
     ward.rollback = RollbackStep(failures=files)
     shown = Shown()
     ward.decider = shown
     await fall_ill(ward)
     await ward.tick(60)
-    assert set(files.asked) == {shown.aftermaths[-1].trial.began_at}
-    assert [failure.text for failure in shown.aftermaths[-1].failures] == ["new"]
-    assert shown.aftermaths[-1].down_since == at(20)
+    assert set(files.asked) == {shown.aftermaths[-1].trial.began_at - WINDOW}
+    assert shown.aftermaths[-1].failures == failing(20)
+    assert shown.aftermaths[-1].failures_before == failing(-5)
 
-    files.fault = UnreachableError("no answer")
-    await ward.tick(90)
-    assert shown.aftermaths[-1].failures == ()
+    for seconds, fault in ((90, UnreachableError("no answer")), (120, KeyError("exceptionHistory"))):
+        files.fault = fault
+        await ward.tick(seconds)
+        assert (shown.aftermaths[-1].now, shown.aftermaths[-1].failures) == (at(seconds), ())
+
+
+async def test_failures_of_an_unproved_rescale_are_not_those_before_the_next_one(ward: Scenario) -> None:
+    """The job was last well before the first of them, and that is what it is held against."""
+    shown = Shown()
+    ward.rollback, ward.decider = RollbackStep(failures=Files(failures=failing(-5, 50, 90))), shown
+    await ward.tick(0)
+    ward.factors = {"agg": 2.0}
+    await ward.tick(60)
+    ward.factors = {}
+    await ward.tick(100)
+
+    after = shown.aftermaths[-1]
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 8}]
+    assert (after.failures, after.failures_before) == (failing(90), failing(-5))
+
+
+@pytest.mark.parametrize(
+    ("failed", "down"),
+    [((), 400), ((20,), 400), ((250,), 360), ((380,), 380)],
+    ids=["never", "long-ago", "before-it-was-seen-well", "since"],
+)
+async def test_a_job_is_down_since_it_failed_if_it_did_not_get_over_that(
+    ward: Scenario, failed: tuple[float, ...], down: float
+) -> None:
+    """It was seen to run after an earlier failure: then nobody knows when it went down but not before that."""
+    shown = Shown()
+    ward.rollback, ward.decider = RollbackStep(failures=Files(failures=failing(*failed))), shown
+    await ward.tick(0)
+    ward.factors = {}
+    for seconds in (30, 360):
+        ward.engine.jobs[ORDERS] = replace(ward.engine.jobs[ORDERS], at=at(seconds))
+        await ward.tick(seconds)
+    lie_down(ward)
+    await ward.tick(400)
+    assert shown.aftermaths[-1].down_since == at(down)
+
+
+async def test_checkers_are_shown_how_long_the_job_is_known_to_restart(ward: Scenario) -> None:
+    """By what was measured, where that is tracked."""
+    shown = Shown()
+    ward.decider = shown
+    tracked = AutoscalerOptions(restart_time_tracking_enabled=True)
+    ward.engine.contexts[ORDERS] = context(options=tracked)
+    await fall_ill(ward)
+    await ward.tick(60)
+    assert shown.aftermaths[-1].restart_time == restart_time(tracked, state(ward).history)
+    assert shown.aftermaths[-1].restart_time != tracked.restart_time
 
 
 async def test_a_wish_that_was_never_granted_is_taken_back_without_a_bound(ward: Scenario) -> None:
@@ -139,6 +220,20 @@ async def test_a_wish_that_was_never_granted_is_taken_back_without_a_bound(ward:
     assert rollback.paused_until is not None
     assert rollback.paused_until - rollback.at == AutoscalerOptions().rejection_expiry
     assert state(ward).bounds == ()
+
+
+async def test_a_value_that_is_unknown_once_does_not_spoil_the_mean(ward: Scenario) -> None:
+    """It is left out."""
+    shown = Shown()
+    ward.decider = shown
+    for seconds, heap in ((0, 0.5), (30, 0.8), (60, nan), (90, 1.0), (120, 0.9)):
+        seen = replace(ward.engine.jobs[ORDERS], at=at(seconds), values={JobMeasure.HEAP_MAX_USAGE_RATIO: heap})
+        ward.engine.jobs[ORDERS] = seen
+        await ward.tick(seconds)
+        ward.factors = {}
+
+    assert shown.aftermaths[-2].values == {}
+    assert shown.aftermaths[-1].values == {JobMeasure.HEAP_MAX_USAGE_RATIO: pytest.approx(0.9)}
 
 
 async def test_checkers_are_shown_means_since_the_rescale_was_reached(ward: Scenario) -> None:

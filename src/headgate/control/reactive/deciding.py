@@ -18,7 +18,7 @@ from headgate.control.outcomes import without_change
 from headgate.control.reactive import reports
 from headgate.control.reactive.asking import BuiltInPolicies, Policies
 from headgate.control.reactive.fitness import Fitness
-from headgate.control.reactive.ledger import Ledger, Standing
+from headgate.control.reactive.ledger import Hold, Ledger, Standing
 from headgate.control.reactive.sharing import is_reactive
 from headgate.errors import PluginError
 from headgate.model.decision import Decision, Outcome
@@ -33,6 +33,9 @@ from headgate.ports import AvailableResources, EventHandler, JobContext
 
 _NOT_MADE = {Reason.ADVICE, Reason.EXCLUDED_PERIOD}
 """Reasons of a rescale that is not made, so that nobody needs slots for it."""
+
+_SETTLED = {Reason.BALANCED, Reason.SLOTS_SHORT}
+"""Reasons for which a job stays at what it runs on until its share is another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +73,9 @@ class ReactiveDecider:
             return kept(need, sample, Reason.REACTIVE_UNSUITABLE, f"not fit for reactive mode: {'; '.join(why)}")
         if sample.settings.reactive:
             return self._left_to_engine(ctx, sample, need)
-        return await self._react(ctx, sample, need, now, state)
+        decision = await self._react(ctx, sample, need, now, state)
+        self._hold(ctx, sample, decision)
+        return decision
 
     async def _need(
         self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
@@ -151,6 +156,22 @@ class ReactiveDecider:
         )
         reviewed = await self.usual.review(ctx, sample, decision, state)
         return reviewed if reviewed == decision else held_to_share(reviewed, sample.topology, slots)
+
+    def _hold(self, ctx: JobContext, sample: JobSample, decision: Decision) -> None:
+        """
+        Let the engine give a job that stays as it is no more than it runs on, once its share has become smaller.
+
+        It was asked for more before slots were lost, and would take that from another job at the next restart. A job
+        that has its cluster for itself may have all that comes back.
+        """
+        standing = self.ledger.standings.get(ctx.key)
+        if standing is None or standing.offers.settled is None or self.ledger.jobs.get(ctx.key.cluster, 1) == 1:
+            return
+        slots = standing.slots_for(sample)
+        stays = decision.outcome is Outcome.KEEP and decision.reason is not Reason.SLOTS_UNSETTLED
+        if stays and (decision.reason in _SETTLED or self.ledger.has_shrunk(ctx.key, slots)):
+            parallelism = sample.topology.parallelism
+            self.ledger.holds[ctx.key] = Hold(job_id=sample.job_id, slots=slots, parallelism=parallelism)
 
 
 def _obstacle(ctx: JobContext, standing: Standing | None) -> tuple[Reason, str] | None:

@@ -20,6 +20,8 @@ FactsFinder = Callable[[JobContext], Awaitable[Facts]]
 
 _AGE = timedelta(minutes=10)
 """How long what was found is believed: most of it changes with a restart of the job alone."""
+_RETRY = timedelta(minutes=1)
+"""How long a look that failed is not repeated: it may have cost all of the patience."""
 _PATIENCE = timedelta(seconds=10)
 
 
@@ -29,12 +31,23 @@ async def nothing_more(_ctx: JobContext) -> Facts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What a look at a job has found, or one before it where it has failed."""
+
+    job_id: str
+    facts: Facts
+    until: datetime
+    """How long it is believed."""
+
+
+@dataclass(slots=True, kw_only=True)
 class Fitness:
     """Judges by what a job's sample tells, and by what a finder adds to that."""
 
     find: FactsFinder = nothing_more
-    _found: dict[JobKey, tuple[str, datetime, Facts]] = field(default_factory=dict, init=False)
-    """Of which job id, when, and what."""
+    _looks: dict[JobKey, _Look] = field(default_factory=dict, init=False)
+    _cleared_at: datetime | None = field(default=None, init=False)
+    """When looks that are long over, as those at jobs that are gone, were forgotten last."""
 
     async def why_not(self, ctx: JobContext, sample: JobSample, *, jobs: int, now: datetime) -> tuple[str, ...]:
         """
@@ -56,13 +69,26 @@ class Fitness:
         )
 
     async def _look(self, ctx: JobContext, now: datetime) -> Facts:
-        job_id, at, facts = self._found.get(ctx.key, ("", now, Facts()))
-        if job_id == ctx.job_id and now - at < _AGE:
-            return facts
+        self._clear(now)
+        known = self._looks.get(ctx.key)
+        before = known.facts if known and known.job_id == ctx.job_id else None
+        if known and before is not None and now < known.until:
+            return before
+        found = await self._ask(ctx)
+        facts, age = (before or Facts(), _RETRY) if found is None else (found, _AGE)
+        self._looks[ctx.key] = _Look(job_id=ctx.job_id, facts=facts, until=now + age)
+        return facts
+
+    async def _ask(self, ctx: JobContext) -> Facts | None:
         try:
             async with asyncio.timeout(_PATIENCE.total_seconds()):
-                facts = await self.find(ctx)
+                return await self.find(ctx)
         except (HeadgateError, TimeoutError):
-            return facts if job_id == ctx.job_id else Facts()
-        self._found[ctx.key] = ctx.job_id, now, facts
-        return facts
+            return None
+
+    def _clear(self, now: datetime) -> None:
+        if self._cleared_at is None:
+            self._cleared_at = now
+        if now - self._cleared_at >= _AGE:
+            self._cleared_at = now
+            self._looks = {job: look for job, look in self._looks.items() if now - look.until < _AGE}

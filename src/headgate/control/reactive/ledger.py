@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headgate.algorithm.reactive.shares import SlotWish
 from headgate.algorithm.reactive.slots import slots_of
 from headgate.algorithm.reactive.timings import Offers
-from headgate.model.identity import JobKey
+from headgate.model.identity import JobKey, VertexId
 from headgate.model.samples import JobSample
 
 
@@ -37,6 +37,16 @@ class Standing:
         return self.offers.settled is not None and max(self.offers.settled, self.offers.latest) < self.wish.least
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """What the engine may give to a job that stays as it runs, so that nobody else's least is taken at a restart."""
+
+    job_id: str
+    slots: int
+    """The job's share."""
+    parallelism: Mapping[VertexId, int]
+
+
 @dataclass(slots=True, kw_only=True)
 class Ledger:
     """Read and written by the decider and by who steers the workers, within one cycle at a time."""
@@ -53,8 +63,25 @@ class Ledger:
     rooms: dict[str, int] = field(default_factory=dict)
     """Slots that a cluster can have when it has all the workers that it may."""
 
+    holds: dict[JobKey, Hold] = field(default_factory=dict)
+    """Of the jobs that were decided in this cycle to stay as they run."""
+    held: dict[JobKey, Hold] = field(default_factory=dict)
+    """What the engine was told last."""
+
+    def due(self, job: JobKey) -> Hold | None:
+        """Give what the engine is still to be told of a job."""
+        hold = self.holds.get(job)
+        return None if hold == self.held.get(job) else hold
+
+    def has_shrunk(self, job: JobKey, slots: int) -> bool:
+        """Tell whether the job's share was larger when the engine was told of it."""
+        held = self.held.get(job)
+        return held is not None and slots < held.slots
+
     def keep_only(self, jobs: Iterable[JobKey]) -> None:
         """Forget the others, and what was needed in the last cycle."""
         known = set(jobs)
         self.standings = {job: standing for job, standing in self.standings.items() if job in known}
+        self.held = {job: hold for job, hold in self.held.items() if job in known}
+        self.holds.clear()
         self.needs.clear()

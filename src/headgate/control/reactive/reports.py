@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from headgate.control.reports import DEFAULT_INTERVAL
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey
+from headgate.model.samples import JobSample
 
 
 def slots_short(job: JobKey, share: int, least: int, now: datetime) -> Event:
@@ -20,6 +21,19 @@ def slots_short(job: JobKey, share: int, least: int, now: datetime) -> Event:
         key=f"{job}:slots-short:{now.isoformat()}",
         subject=job,
         fields={"share": share, "least": least},
+    )
+
+
+def share_held(sample: JobSample, now: datetime) -> Event:
+    """Say that the engine was told to give a job no more than it runs at."""
+    shown = ", ".join(f"{vertex.name} {vertex.parallelism}" for vertex in sample.topology.vertices)
+    return Event(
+        at=now,
+        type=EventType.NORMAL,
+        reason=EventReason.SHARE_HELD,
+        message=f"it has its share of the slots, and is given no more than it runs at: {shown}",
+        key=f"{sample.job}:share-held:{now.isoformat()}",
+        subject=sample.job,
     )
 
 

@@ -11,6 +11,7 @@ from headgate.algorithm.reactive.timings import Offers, offered
 from headgate.control.observation import Observation
 from headgate.control.reactive.ledger import Ledger, Standing
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus
 from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.reactive import ExecutionMode
@@ -41,6 +42,18 @@ def latest_sample(jobs: Seen) -> JobSample | None:
 def used_slots(seen: Observation) -> int:
     """Give the slots that a job takes as it was last seen."""
     return slots_of(seen.sample.topology) if seen.sample else 0
+
+
+def least_need(seen: Observation) -> int:
+    """Give the slots that a job needs at least by its options; 1 as long as it was never seen to run."""
+    if is_reactive(seen.ctx.options):
+        return seen.ctx.options.reactive.min_parallelism
+    return 0 if seen.sample else 1
+
+
+def waiting_for_slots(jobs: Seen) -> frozenset[JobKey]:
+    """Give the jobs that were never seen to run and are starting: most likely they wait for slots."""
+    return frozenset(job for job, seen in jobs.items() if seen.sample is None and seen.ctx.status is JobStatus.STARTING)
 
 
 def share_out(observations: Seen, ledger: Ledger, now: datetime) -> None:

@@ -12,9 +12,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from headgate.algorithm.reactive.workers import Fleet, fleet_after, workers_for
+from headgate.control.observation import Observation
 from headgate.control.reactive import reports
+from headgate.control.reactive.draining import Drain, drain_of
 from headgate.control.reactive.ledger import Ledger
-from headgate.control.reactive.sharing import Seen, by_cluster, latest_sample, share_out, used_slots
+from headgate.control.reactive.sharing import (
+    Seen,
+    by_cluster,
+    latest_sample,
+    least_need,
+    share_out,
+    used_slots,
+    waiting_for_slots,
+)
+from headgate.control.reports import fleet_error
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
@@ -23,6 +34,9 @@ from headgate.options.live import Live, in_force
 from headgate.options.reactive import WorkersOptions
 from headgate.options.service import Mode
 from headgate.ports import EventHandler, ResourceProvider
+
+_PATIENCE = timedelta(minutes=5)
+"""How long a growth waits for workers: a machine may have to be bought for them, or they may never come."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,11 +47,19 @@ class SteeredCluster:
     provider: ResourceProvider
     options: Live[WorkersOptions]
     fleet: Fleet | None = None
-    """None before anything was asked of the provider."""
-    asked: int = 0
-    """For how many workers the provider was asked last."""
+    """None before anything is known of its workers, or was advised."""
+    asked: int | None = None
+    """For how many workers the provider was asked last; None where somebody else may have asked since."""
     sample: JobSample | None = None
     """The newest of any job that was ever seen there."""
+    drain: Drain | None = None
+    """While workers are about to go."""
+    missing_since: datetime | None = None
+    """Since when there are fewer slots than the workers that were asked for have."""
+    waiting: frozenset[JobKey] = frozenset()
+    """Jobs that were waiting for slots when they were first seen."""
+    in_vain: frozenset[JobKey] = frozenset()
+    """Those of them that were in the cycle before too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +96,12 @@ class Steering:
         self.ledger.steered.update(cluster.name for cluster in self.clusters)
 
     def begin(self, observations: Seen, now: datetime) -> None:
-        """Offer the slots that there are; of all jobs, also of those that another process decides for."""
-        share_out(observations, self.ledger, now)
+        """Offer the slots that there are; of all jobs, also of those that another process decides for; never raises."""
+        try:
+            share_out(observations, self.ledger, now)
+        except Exception as error:  # noqa: BLE001 - jobs are cared for by what was offered before, whatever failed here
+            why = str(error) or type(error).__name__
+            self.events.handle(fleet_error("slots could not be offered", why, now))
         short = {job for job, standing in self.ledger.standings.items() if standing.is_short}
         for job in sorted(short - self._short):
             standing = self.ledger.standings[job]
@@ -97,9 +123,22 @@ class Steering:
         """
         decided = {decision.job: decision for decision in decisions}
         mine = [each for each in self.clusters if self.looks_after(JobKey(each.name, ""))]
+        for each in self.clusters:
+            if each not in mine:
+                self._forget(each)
         known = by_cluster(observations, {each.name for each in mine})
         sights = [self._see(each, known[each.name], decided, on_trial) for each in mine]
         await asyncio.gather(*(self._steer(each, seeing, now) for each, seeing in zip(mine, sights, strict=True)))
+
+    def _forget(self, cluster: SteeredCluster) -> None:
+        """Forget what was wanted: whoever acts now may want something else."""
+        cluster.fleet = cluster.asked = cluster.missing_since = None
+        self._let_grow(cluster)
+        self.ledger.rooms.pop(cluster.name, None)
+
+    def _let_grow(self, cluster: SteeredCluster) -> None:
+        cluster.drain = None
+        self.ledger.caps.pop(cluster.name, None)
 
     def _see(
         self, cluster: SteeredCluster, jobs: Seen, decided: Mapping[JobKey, Decision], on_trial: Collection[JobKey]
@@ -109,6 +148,8 @@ class Steering:
 
         Once a job was seen, a cluster without any has answered so: one that does not answer keeps its jobs.
         """
+        waiting = waiting_for_slots(jobs)
+        cluster.waiting, cluster.in_vain = waiting, waiting & cluster.waiting
         sample = latest_sample(jobs)
         if not jobs and cluster.sample is not None:
             return Seeing(sample=cluster.sample, slots=0, used=0, may_shrink=True, why="there are no jobs")
@@ -117,7 +158,9 @@ class Steering:
                 cluster.fleet = Fleet(count=1)  # a job that waits for its first worker tells nothing of itself
             return None
         cluster.sample = sample
-        needs = {job: self.ledger.needs.get(job, used_slots(seen)) for job, seen in jobs.items()}
+        if not sample.settings.slots_per_task_manager_known:
+            return None
+        needs = {job: self._need(job, seen) for job, seen in jobs.items()}
         told = [seen for seen in jobs.values() if seen.sample and not seen.sample.settings.reactive]
         return Seeing(
             sample=sample,
@@ -126,6 +169,12 @@ class Steering:
             may_shrink=all(self._is_settled(job, decided.get(job)) and job not in on_trial for job in jobs),
             why=", ".join(f"{job.name} needs {slots} slots" for job, slots in sorted(needs.items())),
         )
+
+    def _need(self, job: JobKey, seen: Observation) -> int:
+        """Give the slots that a job needs, or at least can be said to need while its load does not tell."""
+        known, standing = self.ledger.needs.get(job), self.ledger.standings.get(job)
+        least = standing.wish.least if standing else least_need(seen)
+        return max(used_slots(seen), least) if known is None else known
 
     def _is_settled(self, job: JobKey, decision: Decision | None) -> bool:
         """Tell whether a job is not changing, and its need is known; one that is not looked after stays as it is."""
@@ -148,35 +197,60 @@ class Steering:
 
     async def _act(self, cluster: SteeredCluster, seeing: Seeing | None, now: datetime) -> None:
         options = in_force(cluster.options)
-        if cluster.fleet is None:
+        if cluster.fleet is None or cluster.asked is None:
             cluster.asked = (await cluster.provider.workers()).wanted
             cluster.fleet = Fleet(count=_bounded(cluster.asked, options))
-        fleet = cluster.fleet = _after(cluster.fleet, seeing, now, options)
-        count = self._drained(cluster, fleet.count, seeing)
+        before = cluster.asked
+        fleet = _after(cluster.fleet, seeing, now, options)
+        fleet = cluster.fleet = await self._one_more(cluster, fleet, before, options)
+        count = self._drained(cluster, fleet.count, before, seeing, now)
         sent = await cluster.provider.request(count)
+        cluster.asked = count
         if seeing:
-            self.ledger.rooms[cluster.name] = options.most * seeing.sample.settings.slots_per_task_manager
-        before, cluster.asked = cluster.asked, count
+            self._tell_room(cluster, seeing, count, now, is_more=count > before)
         if sent or count != before:
-            self.events.handle(reports.workers_requested(cluster.name, count, before, _why(count, before, seeing), now))
+            why = _why(count, before, seeing, cluster.in_vain)
+            self.events.handle(reports.workers_requested(cluster.name, count, before, why, now))
 
-    def _drained(self, cluster: SteeredCluster, count: int, seeing: Seeing | None) -> int:
+    def _tell_room(self, cluster: SteeredCluster, seeing: Seeing, count: int, now: datetime, *, is_more: bool) -> None:
+        """Let growth wait for workers; not for those that do not come."""
+        total, per = seeing.sample.slots_total, seeing.sample.settings.slots_per_task_manager
+        if total is None or total >= count * per:
+            cluster.missing_since = None
+        elif is_more or cluster.missing_since is None:
+            cluster.missing_since = now
+        if cluster.missing_since and now - cluster.missing_since >= _PATIENCE:
+            self.ledger.rooms.pop(cluster.name, None)
+        else:
+            self.ledger.rooms[cluster.name] = in_force(cluster.options).most * per
+
+    async def _one_more(self, cluster: SteeredCluster, fleet: Fleet, asked: int, options: WorkersOptions) -> Fleet:
+        """Add a worker where all that were asked for are there, and a job that was never seen to run still waits."""
+        count = _bounded(asked + 1, options)
+        if not cluster.in_vain or fleet.count >= count:
+            return fleet
+        return Fleet(count=count) if (await cluster.provider.workers()).ready >= asked else fleet
+
+    def _drained(self, cluster: SteeredCluster, count: int, asked: int, seeing: Seeing | None, now: datetime) -> int:
         """Give the workers to ask for now: before some of them go, the jobs let go of their slots."""
         if seeing is None:
-            return max(count, cluster.asked)
-        per = seeing.sample.settings.slots_per_task_manager
-        cap, total = self.ledger.caps.get(cluster.name), seeing.sample.slots_total
-        if count < cluster.asked:
-            self.ledger.caps[cluster.name] = count * per
-            return count if seeing.used <= count * per else cluster.asked
-        if cap is not None and (count * per > cap or (total is not None and total <= cap)):
-            del self.ledger.caps[cluster.name]
+            return max(count, asked)
+        total, per = seeing.sample.slots_total, seeing.sample.settings.slots_per_task_manager
+        if count < asked:
+            drain = cluster.drain = drain_of(cluster.drain, asked, count, per_worker=per, total=total)
+            self.ledger.caps[cluster.name] = drain.cap
+            if seeing.used > drain.cap:
+                return asked
+            cluster.drain = drain.told(now)
+        elif cluster.drain and cluster.drain.is_over(count, total, now):
+            self._let_grow(cluster)
         return count
 
     async def _advise(self, cluster: SteeredCluster, seeing: Seeing | None, now: datetime) -> None:
         """Say what would be asked for, and wait with shrinking as if it were."""
+        cluster.asked = None
+        self._let_grow(cluster)
         self.ledger.rooms.pop(cluster.name, None)
-        self.ledger.caps.pop(cluster.name, None)
         options, wanted = in_force(cluster.options), (await cluster.provider.workers()).wanted
         before = cluster.fleet if cluster.fleet and cluster.fleet.count == wanted else Fleet(count=wanted)
         fleet = _after(before, seeing, now, options)
@@ -201,9 +275,10 @@ def _bounded(count: int, options: WorkersOptions) -> int:
     return min(max(count, options.least), options.most)
 
 
-def _why(count: int, before: int, seeing: Seeing | None) -> str:
+def _why(count: int, before: int, seeing: Seeing | None, in_vain: Collection[JobKey] = ()) -> str:
     if count == before:
         return "one was missing"
-    if seeing is None:
-        return "these are the bounds of their number"
-    return f"{seeing.why}, and a worker has {seeing.sample.settings.slots_per_task_manager}"
+    needs = f"{seeing.why}, and a worker has {seeing.sample.settings.slots_per_task_manager}" if seeing else ""
+    waiting = ", ".join(sorted(job.name for job in in_vain)) if count > before else ""
+    waits = f"{waiting} waited in vain for slots" if waiting else ""
+    return "; ".join(filter(None, (needs, waits))) or "these are the bounds of their number"

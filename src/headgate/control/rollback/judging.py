@@ -53,7 +53,9 @@ def judge(seen: Observation, state: JobState, sick: NotReady | None, now: dateti
         event = reports.withheld(ctx.key, trial, evidence, why_not, now)
         return Judged(state=_telling(concluded(state), event), obstacle=sick)
     if trial.takes_back:
-        return _told_once(state, trial, sick, reports.in_vain(ctx.key, trial, evidence, now))
+        event = reports.in_vain(ctx.key, trial, evidence, now)
+        # while its intent is open it may not even have been asked for
+        return Judged(state=state) if state.intent else _told_once(state, trial, sick, event)
     if why_not := _forbidden(ctx, trial, now, may_act=may_act):
         return _told_once(state, trial, sick, reports.withheld(ctx.key, trial, evidence, why_not, now))
     return _remedied(seen, state, trial, sick, now)
@@ -122,7 +124,7 @@ def _not_ours(aftermath: Aftermath, ctx: JobContext) -> str:
     """Say why the rescale is not to blame; empty where it is."""
     if changed := foreign_change(aftermath.trial, ctx.job_id, ctx.started_at, None):
         return f"{changed} since then"
-    if is_too_late(aftermath, ctx.options.rollback.observation):
+    if is_too_late(aftermath, ctx.options.rollback):
         return "it had run well for long enough before"
     return ""
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import isnan
 
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobMeasure
@@ -27,8 +28,9 @@ class _Sums:
         if self.latest is not None and sample.at <= self.latest:
             return
         self.latest = sample.at
-        self.sums.update(dict[JobMeasure, float](sample.values))
-        self.counts.update(sample.values.keys())
+        known = {measure: value for measure, value in sample.values.items() if not isnan(value)}
+        self.sums.update(dict[JobMeasure, float](known))
+        self.counts.update(known.keys())
 
 
 @dataclass(frozen=True, slots=True)

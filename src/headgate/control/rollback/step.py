@@ -10,16 +10,16 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from headgate.algorithm.history import restart_time
 from headgate.algorithm.rollback import foreign_change
 from headgate.control.observation import Observation
 from headgate.control.rollback.judging import Judged, fresh, raised, rolled_back
 from headgate.control.rollback.means import Means
 from headgate.control.rollback.memory import MemoryRaise, NoMemoryRaise
-from headgate.control.rollback.trials import aged, observed, trial_of, with_trial
-from headgate.errors import HeadgateError
+from headgate.control.rollback.trials import Failures, aged, concluded, observed, trial_of, with_trial
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
-from headgate.model.rollback import Aftermath, JobFailure, Trial
+from headgate.model.rollback import Aftermath, Trial
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.ports import FailureHistory, JobContext
@@ -49,11 +49,11 @@ class RollbackStep:
             return state, ctx
         if not _can_be_observed(seen, state):
             return state, ctx
-        sample, failures = fresh(seen), await self._failures(ctx, trial)
-        trial = observed(trial, ctx, sample, failures, now)
-        state = with_trial(state, trial)
+        sample, (before, failures) = fresh(seen), await self._failures(ctx, trial)
+        trial = _granted(observed(trial, seen, sample, failures, now), state, sample)
         if sample is not None and foreign_change(trial, ctx.job_id, ctx.started_at, sample):
-            return state, ctx  # it runs, and is somebody else's by now
+            return concluded(state), ctx  # it runs, and is somebody else's from now on
+        state = with_trial(state, trial)
         aftermath = Aftermath(
             trial=trial,
             now=now,
@@ -61,6 +61,8 @@ class RollbackStep:
             down_since=trial.down_since,
             running=sample.topology.parallelism if sample else {},
             failures=failures,
+            failures_before=before,
+            restart_time=restart_time(ctx.options, state.history),
             given_up=state.intent is None and trial.reached_at is None,
             values=self._means.with_sample(ctx.key, trial, sample),
         )
@@ -85,17 +87,32 @@ class RollbackStep:
         except Exception as error:  # noqa: BLE001 - whatever it is, the rescale can still be taken back
             return str(error) or type(error).__name__
 
-    async def _failures(self, ctx: JobContext, trial: Trial) -> tuple[JobFailure, ...]:
+    async def _failures(self, ctx: JobContext, trial: Trial) -> tuple[Failures, Failures]:
+        """Give those shortly before the job was last well, and those since the rescale; none where nobody tells."""
         # What failed before a rollback was reached was still the sick job.
         since = trial.reached_at if trial.takes_back else trial.began_at
         if self.failures is None or since is None:
-            return ()
+            return (), ()
+        well_until = trial.well_until or since
+        earliest = well_until - ctx.options.rollback.restart_window if trial.well_until else since
         try:
             async with asyncio.timeout(FAILURES_LIMIT.total_seconds()):
-                known = await self.failures.query_failures(ctx, since)
-        except (HeadgateError, TimeoutError):
-            return ()
-        return tuple(failure for failure in known.failures if failure.at >= since)
+                known = await self.failures.query_failures(ctx, earliest)
+        except Exception:  # noqa: BLE001 - what can be told without them is told, whatever failed here
+            return (), ()
+        before = tuple(failure for failure in known.failures if earliest <= failure.at < well_until)
+        return before, tuple(failure for failure in known.failures if failure.at >= since)
+
+
+def _granted(trial: Trial, state: JobState, sample: JobSample | None) -> Trial:
+    """Note whether the engine has ever given the job any of what was wanted, where its time for it is over."""
+    if sample is None or trial.granted or trial.redeploy or sample.job_id != trial.runs_as:
+        return trial
+    before, running = trial.before.parallelism, sample.topology.parallelism
+    if any(running.get(vertex) != before.get(vertex) for vertex in trial.after):
+        return replace(trial, granted=True)
+    is_late = state.intent is None or state.intent.attempts > 0
+    return replace(trial, granted=False) if is_late else trial
 
 
 def _can_be_observed(seen: Observation, state: JobState) -> bool:

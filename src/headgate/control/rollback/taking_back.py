@@ -16,7 +16,6 @@ from headgate.control import reports
 from headgate.control.intents import MAX_ATTEMPTS, Settlement, accepted, reached, time_to_reach
 from headgate.control.rollback import reports as reports_of_rollbacks
 from headgate.model.events import Event
-from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Redeploy, successor_of
 from headgate.model.rollback import Rollback, Run, Trial
 from headgate.model.samples import EngineSettings, JobSample
@@ -46,7 +45,7 @@ def taken_back(
     intent = _way_back(trial, sick, target, now)
     intent = replace(intent, deadline=now + _time_limit(options, intent.redeploy, sample))
     own = _own_trial(intent, trial, sick)
-    never_ran = ctx.aftermath is not None and ctx.aftermath.given_up and ctx.status is JobStatus.RUNNING
+    never_ran = trial.granted is False
     rollback = Rollback(
         decision_id=trial.decision_id,
         at=now,
@@ -135,27 +134,27 @@ def settle_rollback(
     """
     Carry a rollback in place one step further, whether the job runs or not.
 
-    While it does not run only time tells; once it does, what runs. However old it is, it is still worth its request.
+    While it does not run only time tells; once it does, what runs. However old it is, it is still worth its request,
+    and time counts only where the engine may have been asked: until then the job is as sick as it was.
 
     Args:
         ctx: the job.
         state: with the open intent.
         now: when the cycle began.
         sample: taken of the running job now; None while it does not run.
-        may_act: False in advice mode: then nothing is asked of the engine, not even what was decided before.
+        may_act: False in advice mode, or in an excluded period: then the rollback waits, and is asked for later.
     """
     intent = state.intent
     if intent is None:
         return Settlement(state=state)
-    if not may_act and intent.realized_at is None:
-        return _closed(state, reports.withdrawn(ctx.key, intent, now))
     if _is_another(ctx, state, sample):
         return _closed(state, reports.overtaken(ctx.key, intent, now))
     if sample is not None and _runs_so(sample, intent):
         return Settlement(state=reached(sample, state, intent, now, ctx.options))
-    if now < intent.deadline:
-        return Settlement(state=state, in_flight=True, request=intent.realized_at is None, regardless=True)
-    return _late(ctx, state, intent, now, sample=sample, repeat=may_act)
+    if now < intent.deadline or not may_act:
+        request = may_act and intent.realized_at is None
+        return Settlement(state=state, in_flight=True, request=request, regardless=True)
+    return _late(ctx, state, intent, now, sample=sample)
 
 
 def relinquished(ctx: JobContext, state: JobState, why: str, now: datetime) -> JobState:
@@ -169,13 +168,11 @@ def relinquished(ctx: JobContext, state: JobState, why: str, now: datetime) -> J
     return replace(state, intent=None, trial=None, rollback=None, bounds=bounds, outbox=outbox)
 
 
-def _late(
-    ctx: JobContext, state: JobState, intent: Intent, now: datetime, *, sample: JobSample | None, repeat: bool
-) -> Settlement:
-    attempts = intent.attempts + 1
+def _late(ctx: JobContext, state: JobState, intent: Intent, now: datetime, *, sample: JobSample | None) -> Settlement:
+    attempts = intent.attempts + (intent.realized_at is not None)
     at = reports.parallelism_text(sample.topology, intent.after) if sample else ""
     why = f"runs at {at}" if sample else f"the job is {ctx.status}"
-    if attempts >= MAX_ATTEMPTS or not repeat:
+    if attempts >= MAX_ATTEMPTS or ctx.status.is_over:
         return _closed(state, reports.not_reached(ctx.key, intent, why, now, timedelta()))
     deadline = now + _time_limit(ctx.options, None, sample)
     repeated = replace(intent, attempts=attempts, deadline=deadline, realized_at=None)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from headgate.algorithm.rollback import descends, foreign_change, is_reached, run_of, unexpired
+from headgate.control.observation import Observation
 from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Redeploy
 from headgate.model.rollback import JobFailure, Run, Trial
@@ -56,6 +57,7 @@ def on_trial(ctx: JobContext, state: JobState, sample: JobSample, *, began_at: d
         job_id=redeploy.successor if redeploy else sample.job_id,
         started_at=None if redeploy else ctx.started_at,
         redeploy=redeploy,
+        well_until=earlier.well_until if earlier else began_at,
     )
     first = _first(state.first, present)
     if not trial.after:
@@ -80,29 +82,37 @@ def _first(first: Run | None, present: Run) -> Run:
     return replace(first, job_id=present.job_id, start=first.start or present.start)
 
 
-def observed(trial: Trial, ctx: JobContext, sample: JobSample | None, failures: Failures, now: datetime) -> Trial:
+def observed(trial: Trial, seen: Observation, sample: JobSample | None, failures: Failures, now: datetime) -> Trial:
     """
     Note what is seen of a job now: that it runs as wanted, or since when it does not run.
 
     Args:
         trial: the rescale.
-        ctx: the job as it is listed.
+        seen: the job as it is listed, with its latest sample.
         sample: taken now; None while the job does not run.
         failures: since the rescale.
         now: when the cycle began.
     """
+    ctx = seen.ctx
     if ctx.job_id != trial.runs_as:
         return trial
     trial = replace(trial, started_at=trial.started_at or ctx.started_at)
     if ctx.status is JobStatus.RUNNING:
         reached = trial.reached_at or (now if sample is not None and is_reached(trial, sample) else None)
         return replace(trial, reached_at=reached, down_since=None)
-    return replace(trial, down_since=trial.down_since or _down_since(failures, now))
+    return replace(trial, down_since=trial.down_since or _down_since(trial, seen, failures, now))
 
 
-def _down_since(failures: Failures, now: datetime) -> datetime:
-    """Give the instant of the latest failure, where nobody looked when the job went down."""
-    return min(now, failures[-1].at) if failures else now
+def _down_since(trial: Trial, seen: Observation, failures: Failures, now: datetime) -> datetime:
+    """
+    Give the instant of the latest failure, where nobody looked when the job went down.
+
+    A job that was seen to run after that failure has got over it, and after an older one it may have.
+    """
+    if not failures or now - failures[-1].at > seen.ctx.options.rollback.restart_window / 3:
+        return now
+    ran_at = seen.sample.at if seen.sample and seen.sample.job_id == trial.runs_as else trial.began_at
+    return min(now, max(failures[-1].at, ran_at, trial.reached_at or trial.began_at))
 
 
 def aged(state: JobState, now: datetime) -> JobState:

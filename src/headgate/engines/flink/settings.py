@@ -23,6 +23,7 @@ _STABILIZATION = (
     f"{_ADAPTIVE_SCHEDULER}executing.resource-stabilization-timeout",
     f"{_ADAPTIVE_SCHEDULER}scaling-interval.max",
 )
+_SLOT_IDLE = ("slot.idle.timeout",)
 _REFRESH = ("metrics.fetcher.update-interval",)
 _SCHEDULER = "jobmanager.scheduler"
 _MODE = "scheduler-mode"
@@ -66,21 +67,24 @@ def settings_of(
     """
     defaults = EngineSettings()
     known = config or {}
+    slots = _slots(known, size.slots if size else None)
     return EngineSettings(
         checkpoint_interval_s=checkpoint_interval_s,
         rescale_cooldown_s=_seconds(known, _COOLDOWN, defaults.rescale_cooldown_s),
         resource_stabilization_s=_seconds(known, _STABILIZATION, defaults.resource_stabilization_s),
+        slot_idle_s=_seconds(known, _SLOT_IDLE, defaults.slot_idle_s),
         metric_refresh_s=_seconds(known, _REFRESH, defaults.metric_refresh_s),
         adaptive=_is_adaptive(config, adaptive),
         reactive=_is_reactive(known),
-        slots_per_task_manager=_slots(known, size.slots if size else defaults.slots_per_task_manager),
+        slots_per_task_manager=slots or defaults.slots_per_task_manager,
+        slots_per_task_manager_known=slots is not None,
         task_manager_cpus=_cpus(known),
         task_manager_memory_bytes=_process_memory(known, size.memory_bytes if size else None),
         memory={key: value for key, value in known.items() if key.startswith(_MEMORY)},
     )
 
 
-def _slots(config: Config, reported: int) -> int:
+def _slots(config: Config, reported: int | None) -> int | None:
     written = config.get(_SLOTS, "").strip()
     return int(written) if written.isdecimal() and int(written) > 0 else reported
 

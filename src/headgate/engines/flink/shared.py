@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -16,7 +17,8 @@ class Shared(Generic[T]):
     """
     One answer, kept for a while of tick time; whoever asks while it is under way waits for the same call.
 
-    A failed call gives None, and is made again at the next tick.
+    A failed call is made again at the next tick. It gives None, or where answers are kept for a while the one before:
+    what changes so rarely is most likely still so.
     """
 
     def __init__(self, ask: Callable[[], Awaitable[T]], keep_for: timedelta = timedelta()) -> None:
@@ -25,6 +27,8 @@ class Shared(Generic[T]):
         self._keep_for = keep_for
         self._asked_at: datetime | None = None
         self._answer: asyncio.Task[T | None] | None = None
+        self._known: T | None = None
+        self._failed = False
 
     async def get(self, at: datetime) -> T | None:
         """Give the answer that holds at a tick."""
@@ -37,11 +41,13 @@ class Shared(Generic[T]):
     def _is_due(self, at: datetime) -> bool:
         if self._asked_at is None or self._answer is None or at == self._asked_at:
             return self._answer is None
-        failed = self._answer.done() and self._answer.result() is None
-        return failed or at - self._asked_at >= self._keep_for
+        return (self._answer.done() and self._failed) or at - self._asked_at >= self._keep_for
 
     async def _try(self) -> T | None:
-        try:
-            return await self._ask()
-        except HeadgateError:
-            return None
+        self._failed, answer = True, None
+        with suppress(HeadgateError):
+            answer = await self._ask()
+        self._failed = answer is None
+        if answer is not None or not self._keep_for:
+            self._known = answer
+        return self._known

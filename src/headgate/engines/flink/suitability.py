@@ -28,6 +28,8 @@ _KEEPS_RATIOS = "proportional"
 _EMBEDDED = "embedded"
 """What `execution.target` is set to where the program runs in the JobManager itself."""
 _SHARES = ("cpuCores", "taskHeapMemory")
+_ENOUGH = 32
+"""Workers that are asked: more would take too long, and the slots of a job are alike on most of them."""
 _ROUNDING = 0.05
 """Flink tells memory in whole MiB."""
 
@@ -59,7 +61,7 @@ class _Checkpoints:
 
 async def inspect(client: FlinkClient, ctx: JobContext) -> Inspection:
     """
-    Look at a job; it takes a dozen calls, and one more for each worker.
+    Look at a job; it takes a dozen calls, and one more for each of some workers.
 
     Raises:
         HeadgateError: the job itself cannot be asked about.
@@ -134,12 +136,18 @@ def _count_jobs(answer: Any) -> int:
 
 
 async def _is_fine_grained(client: FlinkClient, job_id: str) -> bool | None:
-    """Compare the slots that the job has on each worker with equal parts of it."""
-    workers = await _tried(client, "/taskmanagers", lambda answer: [each["id"] for each in answer["taskmanagers"]])
+    """Compare the slots that the job has on workers, on some where there are many, with equal parts of them."""
+    workers = await _tried(client, "/taskmanagers", _busy_workers)
     read: Callable[[Any], list[bool]] = lambda answer: _cut_slots(answer, job_id)  # noqa: E731 -- bound to the job
-    looks = await asyncio.gather(*(_tried(client, f"/taskmanagers/{worker}", read) for worker in workers or ()))
+    looks = await asyncio.gather(
+        *(_tried(client, f"/taskmanagers/{worker}", read) for worker in (workers or ())[:_ENOUGH])
+    )
     slots = [cut for look in looks if look is not None for cut in look]
     return any(slots) if slots else None
+
+
+def _busy_workers(answer: Any) -> list[str]:
+    return [each["id"] for each in answer["taskmanagers"] if each.get("freeSlots") != each.get("slotsNumber", -1)]
 
 
 def _cut_slots(worker: Any, job_id: str) -> list[bool]:

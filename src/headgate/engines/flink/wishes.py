@@ -26,6 +26,9 @@ Basis = Callable[[], object]
 _AGE_S = 300
 """How long an answer is believed at least: a job's configuration changes with a restart of its JobManager only."""
 
+_FAILING = frozenset({JobStatus.STARTING, JobStatus.RESTARTING, JobStatus.FAILED})
+"""Flink tells the configuration of one that has failed for good from its archive."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
@@ -60,7 +63,7 @@ class Wishes:
         What is known is put together anew when its basis has changed, without asking.
         Calls that fail or are refused leave what is known. A job of which nothing is known yet is asked again the
         next time, and is not scaled until then: its owner may have switched that off. Only the answer of one that runs
-        is kept: before and after, Flink may answer with less, or that there is no such job.
+        or has failed for good is kept: otherwise Flink may answer with less, or that there is no such job.
         """
         known = self._known.get(job_id)
         is_running = status is JobStatus.RUNNING
@@ -77,10 +80,13 @@ class Wishes:
         return self._remember(key, job_id, own, self._clock() + _age_s(job_id))
 
     async def _passing(self, key: JobKey, job_id: str, status: JobStatus) -> JobSettings:
-        """Give what a job wants that fails over, maybe since a rescale before this process began: it must be helped."""
-        if status in {JobStatus.STARTING, JobStatus.RESTARTING}:
+        """Give what a job wants that fails, maybe since a rescale before this process began: it must be helped."""
+        if status in _FAILING:
             with suppress(TransientError, PermanentError):
-                return self._settings_of(key, ours(await self._read(job_id)))
+                own = ours(await self._read(job_id))
+                if status is JobStatus.FAILED:
+                    return self._remember(key, job_id, own, self._clock() + _age_s(job_id))
+                return self._settings_of(key, own)
         return _advised(self._settings_of(key, {}))
 
     def keep(self, job_ids: Iterable[str]) -> None:

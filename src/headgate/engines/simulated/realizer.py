@@ -66,6 +66,6 @@ def _confirm_asked(ctx: JobContext, job: RunningJob) -> None:
         return
     for vertex, after in intent.after.items():
         before, present = intent.before[vertex], job.required.get(vertex, after)
-        if present not in {before, after}:
+        if not min(before, after) <= present <= max(before, after):
             message = f"{ctx.key}: somebody else asked for {vertex} at {present}, not {before}: nothing is taken back"
             raise OvertakenError(message)

@@ -104,6 +104,7 @@ class ClusterSettings(Options):
             checkpoint_interval_s=self.checkpoint_interval.total_seconds() or None,
             rescale_cooldown_s=self.cooldown.total_seconds(),
             resource_stabilization_s=self.stabilization.total_seconds(),
+            slot_idle_s=0.0,
             metric_refresh_s=self.metric_refresh.total_seconds(),
             slots_per_task_manager=self.task_manager.slots,
             task_manager_cpus=self.task_manager.cpus,

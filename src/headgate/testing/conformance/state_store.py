@@ -109,6 +109,7 @@ def _trial() -> Trial:
         down_since=NOON,
         takes_back="d0",
         memory_raised_at=NOON,
+        granted=False,
         told=True,
     )
 

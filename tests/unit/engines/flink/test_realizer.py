@@ -126,11 +126,21 @@ async def test_a_rollback_of_what_somebody_else_has_changed_since_is_refused(
     realizer: ResourceRequirementsRealizer, context: JobContext, server: FakeFlink, job: FakeJob
 ) -> None:
     """Who asks for something else by now knows what is wrong with the job."""
-    job["work"].upper_bound = 3
+    job["work"].upper_bound = 6
     down = replace(context, status=JobStatus.RESTARTING, intent=replace(intent(5, 1), takes_back="d0"))
-    with pytest.raises(RefusedError, match="is asked to have 3 by somebody else, not 5: nothing was sent"):
+    with pytest.raises(RefusedError, match="is asked to have 6 by somebody else, not 5: nothing was sent"):
         await realizer.realize_parallelism_overrides(down, {WORK: 1})
     assert server.asked("resource-requirements", "PUT") == 0
+
+
+async def test_a_rollback_of_a_rescale_that_never_arrived_takes_back_the_one_before_it(
+    realizer: ResourceRequirementsRealizer, context: JobContext, job: FakeJob
+) -> None:
+    """The job was asked for 4, then for 13 without an answer, and is sick by the 4: that is ours as well."""
+    job["work"].upper_bound = 4
+    down = replace(context, status=JobStatus.RESTARTING, intent=replace(intent(13, 1), takes_back="d0"))
+    assert await realizer.realize_parallelism_overrides(down, {WORK: 1})
+    assert job["work"].upper_bound == 1
 
 
 async def test_vertices_that_the_job_does_not_have_are_ignored(

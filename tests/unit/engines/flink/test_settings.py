@@ -25,6 +25,7 @@ def test_recorded_settings(recorded: Recorded) -> None:
         resource_stabilization_s=0.0,
         metric_refresh_s=0.5,
         adaptive=True,
+        slots_per_task_manager_known=False,
     )
 
 
@@ -44,6 +45,12 @@ def test_renamed_keys_are_read_and_the_newer_wins(old: str, new: str) -> None:
 
     assert 12.0 in values({PREFIX + old: "12 s"})
     assert 7.0 in values({PREFIX + old: "12 s", PREFIX + new: "7 s"})
+
+
+@pytest.mark.parametrize(("config", "idle_s"), [({"slot.idle.timeout": "2 s"}, 2.0), ({}, 50.0), (None, 50.0)])
+def test_how_long_a_slot_is_kept_for_the_job_that_let_go_of_it(config: dict[str, str] | None, idle_s: float) -> None:
+    """Flink's default is 50 s."""
+    assert settings_of(config, None, adaptive=None).slot_idle_s == idle_s
 
 
 @pytest.mark.parametrize(
@@ -105,7 +112,9 @@ def test_an_unreadable_size_counts_as_not_written(key: str) -> None:
 
 def test_unreadable_or_missing_settings_are_flinks_defaults() -> None:
     """A value that is not understood must not stop the job from being observed."""
-    assert settings_of({"metrics.fetcher.update-interval": "soon"}, None, adaptive=True) == EngineSettings()
+    assert settings_of({"metrics.fetcher.update-interval": "soon"}, None, adaptive=True) == EngineSettings(
+        slots_per_task_manager_known=False
+    )
 
 
 def test_no_periodic_checkpoints() -> None:

@@ -111,6 +111,19 @@ async def test_slots_that_are_cut_to_measure_are_seen_on_the_workers(
     assert (await facts(client, other)).fine_grained is None
 
 
+async def test_of_many_workers_some_are_asked_and_no_idle_one(
+    client: FlinkClient, server: FakeFlink, job: FakeJob
+) -> None:
+    """A look at a large cluster is no burden for it."""
+    idle = [{"id": f"idle{number}", "slotsNumber": 2, "freeSlots": 2} for number in range(10)]
+    busy = [{"id": f"busy{number}", "slotsNumber": 2, "freeSlots": 0} for number in range(100)]
+    server.recorded["/taskmanagers"] = {"taskmanagers": [*idle, *busy]}
+    await facts(client, job)
+
+    asked = [each.path.rpartition("/")[2] for each in server.requests if "/taskmanagers/" in each.path]
+    assert sorted(asked) == sorted(f"busy{number}" for number in range(32))
+
+
 async def test_a_parallelism_that_the_program_sets_is_seen_while_nobody_has_changed_it(
     client: FlinkClient, server: FakeFlink, job: FakeJob, recorded: Callable[[str], Any]
 ) -> None:

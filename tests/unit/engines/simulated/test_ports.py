@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,11 +15,12 @@ from headgate.engines.simulated.failures import Failure, FailureKind
 from headgate.engines.simulated.jobs import SimulatedJobListFetcher
 from headgate.engines.simulated.realizer import SimulatedScalingRealizer
 from headgate.engines.simulated.settings import ClusterSettings, Conditions, TaskManagerSettings
-from headgate.errors import NotFoundError, RefusedError, UnreachableError
+from headgate.errors import NotFoundError, OvertakenError, RefusedError, UnreachableError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobMeasure, Measure
 from headgate.model.samples import JobSample
+from headgate.model.state import Intent
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 from headgate.ports import JobContext
 from headgate.simulate import job, steps, vertex
@@ -49,6 +51,21 @@ class Stage:
     async def context(self) -> JobContext:
         """List the only job."""
         return (await self.fetcher.fetch()).jobs[0]
+
+    async def rollback(self, before: int, to: int = 1) -> JobContext:
+        """List the job with the intent to take a rescale of it back."""
+        ctx, now = await self.context(), self.cluster.now
+        intent = Intent(
+            decision_id="d1",
+            decided_at=now,
+            job_id=ctx.job_id,
+            fingerprint="f",
+            before={COUNT: before},
+            after={COUNT: to},
+            deadline=now,
+            takes_back="d0",
+        )
+        return replace(ctx, intent=intent)
 
     async def sample(self, at: float) -> JobSample:
         """Take a sample at a time."""
@@ -190,6 +207,17 @@ async def test_requests_are_refused_lost_or_heard_without_an_answer(
     assert stage.cluster.jobs["pipe"].required["count"] == asked
     stage.cluster.advance_to(31)
     assert await stage.realizer.realize_parallelism_overrides(ctx, {COUNT: 4})
+
+
+@pytest.mark.parametrize(("asked", "sick"), [(4, 4), (4, 8)])
+async def test_a_rollback_takes_back_what_was_asked_for_or_was_on_the_way(asked: int, sick: int) -> None:
+    """The latest rescale may never have arrived; what nobody here can have asked for is somebody else's."""
+    stage = Stage()
+    stage.cluster.jobs["pipe"].require({"count": asked}, stage.cluster.now_s)
+    back = await stage.rollback(sick)
+    assert await stage.realizer.realize_parallelism_overrides(back, {COUNT: 1})
+    with pytest.raises(OvertakenError, match="somebody else asked for count at 1, not 8"):
+        await stage.realizer.realize_parallelism_overrides(await stage.rollback(8, to=2), {COUNT: 2})
 
 
 async def test_a_job_without_metrics_is_listed_and_a_silent_cluster_is_a_failure() -> None:

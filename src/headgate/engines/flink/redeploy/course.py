@@ -139,9 +139,13 @@ class Course:
         self._refuse_to_begin()  # that may have taken a minute
 
     def _refuse_to_begin(self) -> None:
-        if not self.may_begin:
-            message = "it had not begun, and nothing may be changed any more"
-            raise RefusedError(message)
+        if self.may_begin:
+            return
+        if self.intent.takes_back:
+            message = "the job is sick, and nothing may be changed for now: its rollback waits"
+            raise TransientError(message)
+        message = "it had not begun, and nothing may be changed any more"
+        raise RefusedError(message)
 
     async def _replace(self, sight: Sight) -> None:
         savepoint = await self._savepoint(sight)

@@ -15,6 +15,7 @@ from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.redeploy import successor_of
+from headgate.options.service import Mode
 from headgate.ports import JobContext
 from headgate.testing.fake_redeploys import RedeployableFlink
 from headgate.testing.redeploying import RedeployingService
@@ -62,6 +63,23 @@ async def refusal(headgate: RedeployingService) -> str:
     await headgate.until(lambda: EventReason.RESCALE_NOT_REACHED in headgate.events.reasons, LIMIT)
     assert headgate.state("orders").intent is None
     return headgate.events.told[-1].message
+
+
+async def test_a_rollback_waits_while_nothing_may_be_changed(
+    flink: RedeployableFlink, watchful: RedeployingService
+) -> None:
+    """Also after a restart of Headgate, of a job that cannot be asked whether it may be scaled: it is not given up."""
+    flink.completed[SICK], flink.keeps_checkpoints = 7, True
+    flink.jobs[SICK].state = "RESTARTING"
+    async with replace(watchful, dies_before="/plan") as dying:
+        await dying.until(lambda: dying.state("orders").intent is not None, LIMIT)
+    watchful._cycle = replace(watchful._cycle, mode=Mode.ADVISE)
+    await watchful.until(lambda: "its rollback waits" in watchful.events.told[-1].message, LIMIT)
+    assert flink.alive == [SICK]
+    assert EventReason.RESCALE_NOT_REACHED not in watchful.events.reasons
+
+    watchful._cycle = replace(watchful._cycle, mode=Mode.ACT)
+    assert await taken_back(flink, watchful) == "file:/checkpoints/chk-7"
 
 
 async def test_it_goes_on_from_its_last_checkpoint(flink: RedeployableFlink, watchful: RedeployingService) -> None:
