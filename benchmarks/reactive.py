@@ -88,7 +88,7 @@ def reactive(runtime: FlinkRuntime, jar: Path) -> Iterator[LocalCluster]:
 def steered(runtime: FlinkRuntime, jar: Path) -> Iterator[LocalCluster]:
     """Run the job on a session cluster with one TaskManager, and Headgate beside it."""
     with (
-        LocalCluster(runtime=runtime, task_managers=1, slots=SLOTS, settings={**LAB, "web.timeout": "15 s"}) as cluster,
+        LocalCluster(runtime=runtime, task_managers=1, slots=SLOTS, settings=LAB) as cluster,
         tempfile.TemporaryDirectory() as directory,
     ):
         submit_job(cluster.url, jar, entry_class=ENTRY_CLASS, arguments=load().arguments())

@@ -58,10 +58,7 @@ def topologies(draw: st.DrawFn) -> Topology:
             )
         )
     ships = st.sampled_from([ShipStrategy.HASH, ShipStrategy.FORWARD])
-    edges = tuple(
-        Edge(source=one.id, target=other.id, ship_strategy=draw(ships))
-        for one, other in pairwise(vertices)
-    )
+    edges = tuple(Edge(source=one.id, target=other.id, ship_strategy=draw(ships)) for one, other in pairwise(vertices))
     return Topology(vertices=tuple(vertices), edges=edges)
 
 

@@ -170,6 +170,19 @@ async def test_workers_of_unknown_size_stay_as_many() -> None:
     assert wanted(stage) == 1
 
 
+async def test_a_job_that_lacks_slots_gives_up_those_of_another() -> None:
+    """Two need four each and four are left: who comes later in line keeps no more than it cannot do without."""
+    stage = ReactiveStage(slots=8)
+    stage.add("first", reactive(min_parallelism=4, weight=2.0))
+    stage.add("second", reactive(min_parallelism=4))
+    await ticks(stage, 0, 10, 20)
+    stage.slots = 4
+    await ticks(stage, *range(30, 120, 10))
+
+    assert stage.parallelism("first")["agg"] == 4
+    assert stage.parallelism("second")["agg"] == 1
+
+
 async def test_offers_that_fail_are_an_event() -> None:
     """The cycle goes on."""
     stage = staged(1)

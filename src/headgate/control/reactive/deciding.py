@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from headgate.algorithm.alignment import AlignmentMode
 from headgate.algorithm.reactive.decide import Reaction, held_to_share, kept, needed_slots, react
-from headgate.algorithm.reactive.slots import slots_of
+from headgate.algorithm.reactive.slots import groups_of, slots_of
 from headgate.algorithm.resources import task_managers
 from headgate.control.deciding import Answer, Decider
 from headgate.control.outcomes import without_change
@@ -131,7 +131,7 @@ class ReactiveDecider:
         self, ctx: JobContext, sample: JobSample, need: Decision, now: datetime, state: JobState
     ) -> Decision:
         standing = self.ledger.standings.get(ctx.key)
-        if obstacle := _obstacle(ctx, standing):
+        if obstacle := _obstacle(ctx, sample, standing):
             return kept(need, sample, *obstacle)
         slots, total = (standing.slots_for(sample), standing.total) if standing else (0, 0)
         workers = task_managers(total, sample.settings.slots_per_task_manager)
@@ -174,8 +174,8 @@ class ReactiveDecider:
             self.ledger.holds[ctx.key] = Hold(job_id=sample.job_id, slots=slots, parallelism=parallelism)
 
 
-def _obstacle(ctx: JobContext, standing: Standing | None) -> tuple[Reason, str] | None:
-    """Say why nothing is decided by the slots now."""
+def _obstacle(ctx: JobContext, sample: JobSample, standing: Standing | None) -> tuple[Reason, str] | None:
+    """Say why nothing is decided by the slots now; who lacks slots and has those of others gives them up."""
     options = ctx.options.reactive
     if standing is None:
         return Reason.SLOTS_UNSETTLED, "how many slots its cluster has is not known"
@@ -187,6 +187,7 @@ def _obstacle(ctx: JobContext, standing: Standing | None) -> tuple[Reason, str] 
         wait = format_duration(options.lost_worker_timeout)
         lost = f"{offers.settled - offers.latest} of its {offers.settled} slots are lost"
         return Reason.SLOTS_UNSETTLED, f"{lost}, which have {wait} to come back"
-    if offers.settled < least and offers.latest < least:
+    has_others = slots_of(sample.topology) > max(offers.latest, groups_of(sample.topology))
+    if offers.settled < least and offers.latest < least and not has_others:
         return Reason.SLOTS_SHORT, f"{offers.latest} of the {least} slots that it needs at least are there for it"
     return None

@@ -35,7 +35,8 @@ LAB: Settings = MappingProxyType(
         "taskmanager.memory.min-segment-size": "256b",
         "taskmanager.network.memory.buffer-debloat.enabled": "true",
         "taskmanager.network.memory.buffer-debloat.target": "200ms",
-        # A lost TaskManager is noticed in seconds.
+        # A lost TaskManager is noticed in seconds, and its metrics are not waited for, which holds up all others'.
+        "web.timeout": "20 s",
         "heartbeat.interval": "2000",
         "heartbeat.timeout": "10000",
     }
