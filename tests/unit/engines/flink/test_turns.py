@@ -17,6 +17,8 @@ from headgate.testing.fake_job import FakeJob, chain
 from headgate.testing.faults import Fault, FaultKind
 
 LIMIT_S = 0.3
+NEARLY_ALL_S = 0.95 * LIMIT_S
+"""A timer may ring a hair early."""
 HANGING, HEALTHY = f"/jobs/{'f' * 32}", f"/jobs/{'a' * 32}"
 
 
@@ -67,24 +69,24 @@ async def test_where_nobody_waits_a_call_has_all_its_time() -> None:
     """A second one too; then the job is known to be silent, is asked all the same, and has little time to answer."""
     cluster = turns()
     await answered(cluster)
-    assert await hang(cluster) >= LIMIT_S
-    assert await hang(cluster) >= LIMIT_S
+    assert await hang(cluster) >= NEARLY_ALL_S
+    assert await hang(cluster) >= NEARLY_ALL_S
     assert await hang(cluster) < LIMIT_S / 2
     await answered(cluster, HANGING)
-    assert await hang(cluster) >= LIMIT_S
+    assert await hang(cluster) >= NEARLY_ALL_S
 
 
 async def test_a_call_that_many_others_overtake_gives_way_though_nobody_waits() -> None:
     """The cluster answers the others, so it is the job that hangs."""
     cluster = turns(most=4)
     await answered(cluster)
-    assert await hang_beside(cluster, others=3) >= LIMIT_S
+    assert await hang_beside(cluster, others=3) >= NEARLY_ALL_S
     assert await hang_beside(cluster, others=4) < LIMIT_S / 2
 
 
 async def test_where_no_call_was_answered_yet_nobody_gives_way() -> None:
     """What is usual is not known: the whole cluster may be slow."""
-    assert await hang_while_others_wait(turns()) >= LIMIT_S
+    assert await hang_while_others_wait(turns()) >= NEARLY_ALL_S
 
 
 async def test_where_all_calls_are_slow_nobody_gives_way_early() -> None:
@@ -92,14 +94,14 @@ async def test_where_all_calls_are_slow_nobody_gives_way_early() -> None:
     cluster = turns()
     async with cluster.take(HEALTHY, limit_s=LIMIT_S, reads=True) as turn, turn.bounded():
         await asyncio.sleep(LIMIT_S / 10)
-    assert await hang_while_others_wait(cluster) >= LIMIT_S
+    assert await hang_while_others_wait(cluster) >= NEARLY_ALL_S
 
 
 async def test_a_request_that_changes_something_never_gives_way() -> None:
     """To end it early would leave open what it did."""
     cluster = turns()
     await answered(cluster)
-    assert await hang_while_others_wait(cluster, reads=False) >= LIMIT_S
+    assert await hang_while_others_wait(cluster, reads=False) >= NEARLY_ALL_S
 
 
 async def test_a_job_that_was_in_the_way_twice_rests_and_is_asked_again() -> None:
