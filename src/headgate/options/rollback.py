@@ -56,13 +56,13 @@ class RollbackOptions(Options):
     """Failures for want of memory within `restart-window` that count as sick: network buffers, or heap."""
 
     restarts: Count = option("restarts", 3)
-    """Failures within `restart-window` that count as a restart loop."""
+    """Failures within `restart-window` that count as a restart loop, on top of those in an equal time before."""
 
     restart_window: PositiveDuration = option("restart-window", timedelta(minutes=10))
     """How far back failures count, those before the rescale never do."""
 
     never_running: PositiveDuration = option("never-running", timedelta(minutes=5))
-    """How long after a rescale the job may be not running before it counts as one that never will."""
+    """How long a job may be down after a rescale before it counts as lost; `restart.time` at least."""
 
     not_reached: PositiveDuration = option("not-reached", timedelta(minutes=10))
     """How long at least a job runs on as before a rescale, until that counts as one that will not come."""
