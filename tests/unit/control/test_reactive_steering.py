@@ -118,16 +118,16 @@ async def test_any_job_that_waits_gets_a_worker() -> None:
 
 
 async def test_a_job_that_goes_on_waiting_gets_one_worker_after_another() -> None:
-    """How many slots it waits for nobody knows; up to the most that there may be."""
+    """How many slots it waits for nobody knows: one a minute, as a worker must start and be counted, up to the most."""
     stage = staged(0)
     stage.workers = replace(WORKERS, least=0, most=3)
     stage.add_waiting("orders", reactive(min_parallelism=6))
     seen = []
-    for second in range(0, 60, 10):
+    for second in range(0, 240, 30):
         await stage.tick(second)
         seen.append(wanted(stage))
 
-    assert seen == [0, 1, 2, 3, 3, 3]
+    assert seen == [0, 1, 1, 2, 2, 3, 3, 3]
     assert "3 workers instead of 2: orders waited in vain for slots" in stage.events.told[-1].message
 
 

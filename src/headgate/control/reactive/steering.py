@@ -35,6 +35,8 @@ from headgate.options.reactive import WorkersOptions
 from headgate.options.service import Mode
 from headgate.ports import EventHandler, ResourceProvider
 
+_START = timedelta(minutes=1)
+"""How long a worker that is there may take until the engine counts its slots and a job runs in them."""
 _PATIENCE = timedelta(minutes=5)
 """How long a growth waits for workers: a machine may have to be bought for them, or they may never come."""
 
@@ -60,6 +62,8 @@ class SteeredCluster:
     """Jobs that were waiting for slots when they were first seen."""
     in_vain: frozenset[JobKey] = frozenset()
     """Those of them that were in the cycle before too."""
+    in_vain_since: datetime | None = None
+    """Since when there are any, or a worker was added for them last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +206,7 @@ class Steering:
             cluster.fleet = Fleet(count=_bounded(cluster.asked, options))
         before = cluster.asked
         fleet = _after(cluster.fleet, seeing, now, options)
-        fleet = cluster.fleet = await self._one_more(cluster, fleet, before, options)
+        fleet = cluster.fleet = await self._one_more(cluster, fleet, before, now)
         count = self._drained(cluster, fleet.count, before, seeing, now)
         sent = await cluster.provider.request(count)
         cluster.asked = count
@@ -224,12 +228,17 @@ class Steering:
         else:
             self.ledger.rooms[cluster.name] = in_force(cluster.options).most * per
 
-    async def _one_more(self, cluster: SteeredCluster, fleet: Fleet, asked: int, options: WorkersOptions) -> Fleet:
+    async def _one_more(self, cluster: SteeredCluster, fleet: Fleet, asked: int, now: datetime) -> Fleet:
         """Add a worker where all that were asked for are there, and a job that was never seen to run still waits."""
-        count = _bounded(asked + 1, options)
-        if not cluster.in_vain or fleet.count >= count:
+        if not cluster.in_vain:
+            cluster.in_vain_since = None
             return fleet
-        return Fleet(count=count) if (await cluster.provider.workers()).ready >= asked else fleet
+        since = cluster.in_vain_since = cluster.in_vain_since or now
+        count = _bounded(asked + 1, in_force(cluster.options))
+        if fleet.count >= count or now - since < _START or (await cluster.provider.workers()).ready < asked:
+            return fleet
+        cluster.in_vain_since = now
+        return Fleet(count=count)
 
     def _drained(self, cluster: SteeredCluster, count: int, asked: int, seeing: Seeing | None, now: datetime) -> int:
         """Give the workers to ask for now: before some of them go, the jobs let go of their slots."""
