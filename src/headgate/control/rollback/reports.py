@@ -21,32 +21,25 @@ def rolled_back(
         f"nothing is scaled {pause_text(rollback)}",
         *([bounds_text(bounds)] if bounds else []),
     ]
-    return _of_trial(job, trial, rollback.at, EventReason.ROLLBACK, "; ".join(parts))
+    return _of_decision(job, trial.decision_id, rollback.at, EventReason.ROLLBACK, "; ".join(parts))
 
 
 def memory_raised(job: JobKey, trial: Trial, why: str, now: datetime) -> Event:
     """Say that the job gets more memory instead."""
     message = f"more memory is asked for instead of taking back {_change_text(trial)}: {why}"
-    return _of_trial(job, trial, now, EventReason.MEMORY_RAISED, message)
+    return _of_decision(job, trial.decision_id, now, EventReason.MEMORY_RAISED, message)
 
 
 def withheld(job: JobKey, trial: Trial, evidence: str, why_not: str, now: datetime) -> Event:
     """Say that a job is sick after a rescale, and why that is not taken back."""
     message = f"the job is sick since {_change_text(trial)}, and is left alone, as {why_not}: {evidence}"
-    return _of_trial(job, trial, now, EventReason.ROLLBACK_WITHHELD, message)
+    return _of_decision(job, trial.decision_id, now, EventReason.ROLLBACK_WITHHELD, message)
 
 
 def relinquished(job: JobKey, decision_id: str, why: str, now: datetime) -> Event:
     """Say that a rescale is not taken back after all, as its job is somebody else's by now."""
-    return Event(
-        at=now,
-        type=EventType.WARNING,
-        reason=EventReason.ROLLBACK_WITHHELD,
-        message=f"decision {decision_id} is not taken back, and the job is left alone: {why}",
-        key=f"{job}:{decision_id}:{EventReason.ROLLBACK_WITHHELD}",
-        subject=job,
-        fields={"decision": decision_id},
-    )
+    message = f"decision {decision_id} is not taken back, and the job is left alone: {why}"
+    return _of_decision(job, decision_id, now, EventReason.ROLLBACK_WITHHELD, message)
 
 
 def in_vain(job: JobKey, trial: Trial, evidence: str, now: datetime) -> Event:
@@ -54,7 +47,7 @@ def in_vain(job: JobKey, trial: Trial, evidence: str, now: datetime) -> Event:
     message = (
         f"the job is sick also after its rollback to {_parallelism_text(trial.after)}, and is left alone: {evidence}"
     )
-    return _of_trial(job, trial, now, EventReason.ROLLBACK_IN_VAIN, message)
+    return _of_decision(job, trial.decision_id, now, EventReason.ROLLBACK_IN_VAIN, message)
 
 
 def pause_text(rollback: Rollback) -> str:
@@ -80,13 +73,13 @@ def _parallelism_text(parallelism: Mapping[VertexId, int]) -> str:
     return ", ".join(f"{vertex} {subtasks}" for vertex, subtasks in parallelism.items())
 
 
-def _of_trial(job: JobKey, trial: Trial, now: datetime, reason: EventReason, message: str) -> Event:
+def _of_decision(job: JobKey, decision_id: str, now: datetime, reason: EventReason, message: str) -> Event:
     return Event(
         at=now,
         type=EventType.WARNING,
         reason=reason,
         message=message,
-        key=f"{job}:{trial.decision_id}:{reason}",
+        key=f"{job}:{decision_id}:{reason}",
         subject=job,
-        fields={"decision": trial.decision_id},
+        fields={"decision": decision_id},
     )
