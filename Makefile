@@ -47,7 +47,7 @@ contracts: setup ## Which package may import which.
 	$(BIN)/lint-imports
 
 unit: setup ## Fast tests: no Spark, no Flink.
-	$(BIN)/pytest tests/unit
+	$(BIN)/pytest --reruns 1 tests/unit
 
 property: setup ## Hypothesis tests of the safety rules.
 	$(BIN)/pytest tests/property

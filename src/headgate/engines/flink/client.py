@@ -33,6 +33,7 @@ _LONGEST_TEXT = 400
 class FlinkClient:
     """
     Speaks to the JobManager of one cluster. The session opens with the first call; close it in the same event loop.
+    Closed is for good: a call that somebody still had under way must not open connections that nobody closes.
 
     At most `max_calls_in_flight` calls are open at once. `request_timeout` bounds each call with all its retries;
     waiting for one's turn is not part of it. `Turns` says who gives way when others wait.
@@ -46,6 +47,7 @@ class FlinkClient:
         self._turns = Turns(options.max_calls_in_flight, cluster=options.name)
         self._access: Access | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._closed = False
         self._retry = stamina.AsyncRetryingCaller(
             attempts=_ATTEMPTS - 1,
             timeout=self._limit_s,
@@ -112,7 +114,8 @@ class FlinkClient:
         await self._bounded("PATCH", path)
 
     async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
+        """Close the connections; whoever asks from now on is told that it cannot be reached."""
+        self._closed = True
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -173,6 +176,9 @@ class FlinkClient:
         return content
 
     def _open(self) -> tuple[Access, aiohttp.ClientSession]:
+        if self._closed:
+            message = f"cluster {self.cluster} is not asked any more: its client is closed"
+            raise UnreachableError(message)
         if self._access is None:
             self._access = self._resolve_access()
         if self._session is None:

@@ -163,3 +163,12 @@ async def test_what_cannot_be_resolved_is_said(change: dict[str, Any], text: str
         with pytest.raises(UnreachableError, match=text):
             await client.get("/overview", same)
     assert server.requests == []
+
+
+async def test_a_call_that_outlives_its_client_opens_no_connection_that_nobody_closes(client: FlinkClient) -> None:
+    """A shared answer goes on when the job that asked is cancelled; at shutdown it must not open a new session."""
+    await client.get("/overview", same)
+    await client.close()
+    with pytest.raises(UnreachableError, match="is closed"):
+        await client.get("/overview", same)
+    assert client._session is None
