@@ -33,8 +33,8 @@ _LONGEST_TEXT = 400
 class FlinkClient:
     """
     Speaks to the JobManager of one cluster. The session opens with the first call; close it in the same event loop.
-    Closed is for good: a call that somebody still had under way must not open connections that nobody closes.
 
+    Closed is for good: a call that somebody still had under way must not open connections that nobody closes.
     At most `max_calls_in_flight` calls are open at once. `request_timeout` bounds each call with all its retries;
     waiting for one's turn is not part of it. `Turns` says who gives way when others wait.
     """
