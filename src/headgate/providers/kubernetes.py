@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from headgate.errors import RefusedError
+from headgate.kube.login import Login
+from headgate.kube.scale import ScaleApi, Target
 from headgate.ports import Workers
-from headgate.providers.kubernetes_api import ScaleApi, Target
-from headgate.providers.kubernetes_login import Login
 from headgate.providers.parameters import Parameters
 
 _PARAMETERS = (
