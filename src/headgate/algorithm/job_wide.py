@@ -14,7 +14,9 @@ from headgate.model.samples import JobSample
 from headgate.model.tables import SUBUNIT
 from headgate.model.windows import AVERAGED, column
 
-METRICS: Mapping[JobMeasure, JobMetric] = {measure: JobMetric[measure.name] for measure in JobMeasure}
+METRICS: Mapping[JobMeasure, JobMetric] = {
+    measure: JobMetric[measure.name] for measure in JobMeasure if measure.name in JobMetric.__members__
+}
 
 
 def job_wide(latest: JobSample, averages: Mapping[JobMeasure, float]) -> Mapping[JobMetric, JobValue]:

@@ -64,6 +64,10 @@ class JobMeasure(StrEnum):
     """Largest managed memory in use of any TaskManager."""
     METASPACE_MEMORY_USED = "metaspace_used_bytes"
     """Largest metaspace in use of any TaskManager."""
+    STATE_SIZE = "state_bytes"
+    """Size of the last completed checkpoint: the job's state."""
+    LAST_DOWNTIME = "last_downtime_s"
+    """Seconds for which the job did not run before its latest start under the same id; known from then on."""
 
 
 class JobStatus(StrEnum):

@@ -19,6 +19,7 @@ from headgate.options.deviations import Deviation, Parity
 from headgate.options.reactive import ExecutionMode, ReactiveOptions
 from headgate.options.rollback import RollbackOptions
 from headgate.options.signals import SignalOptions
+from headgate.options.sla import SlaOptions
 from headgate.options.units import LARGEST, Count, Duration, Factor, MemorySize, PositiveDuration
 
 
@@ -263,6 +264,12 @@ class AutoscalerOptions(Options):
 
     signals_in_force: tuple[SignalOptions, ...] = field(default=())
     """The declarations of the signals of this job; no option, `config.for_job` fills it in."""
+
+    sla: SlaOptions = option("sla", default_factory=SlaOptions)
+    """Headgate's own: how far behind the job may be, and for how long."""
+
+    downtime_model_enabled: bool = option("restart.time-model.enabled", default=True)
+    """Headgate's own: whether what rescales were seen to take replaces `restart.time`, once some were seen."""
 
     rescale_horizon: Duration = option("rescale.horizon", timedelta(hours=1))
     """Headgate's own: time within which shrinking must save more than a restart, as measured, costs."""

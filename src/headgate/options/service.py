@@ -15,9 +15,11 @@ from annotated_types import Ge
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
 from headgate.options.events import EventOptions
+from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.launch import LaunchOptions
 from headgate.options.lease import LeaseOptions
 from headgate.options.plugins import PluginOptions
+from headgate.options.prometheus import PrometheusOptions
 from headgate.options.reactive import WorkersOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions, faults_of
 from headgate.options.units import PositiveDuration
@@ -88,6 +90,9 @@ class ClusterOptions(Options):
 
     workers: WorkersOptions = option("workers", default_factory=WorkersOptions)
     """The cluster's workers, where Headgate may change how many there are."""
+
+    prometheus: PrometheusOptions = option("prometheus", default_factory=PrometheusOptions)
+    """A Prometheus server that scrapes this cluster: metrics are read there, and only the graph from Flink's REST."""
 
     dynamic_configuration: bool = option("dynamic-configuration", default=False)
     """Experimental: ask whether a running job's configuration can be changed (FLIP-530). No Flink up to 2.3 can."""
@@ -195,6 +200,9 @@ class ServiceOptions(Options):
     yarn: tuple[YarnOptions, ...] = option("yarn", (), secret=True)
     """YARN clusters, all of whose Flink applications are looked after."""
 
+    kubernetes: tuple[KubernetesOptions, ...] = option("kubernetes", ())
+    """Kubernetes clusters, all of whose FlinkDeployments and FlinkSessionJobs are looked after."""
+
     mode: Mode = option("mode", Mode.ADVISE)
     """`advise` only says what it would do; `act` does it."""
 
@@ -273,7 +281,7 @@ class ServiceOptions(Options):
 
     def __post_init__(self) -> None:
         """Hold the clusters' names apart."""
-        names = [cluster.name for cluster in self.clusters] + [cluster.name for cluster in self.yarn]
+        names = self.cluster_names
         if not names and not self.job_lists:
             message = "at least one entry in clusters is needed. Hint: `clusters: [{name: local, url: http://127.0.0.1:8081}]`"
             raise ValueError(message)
@@ -281,11 +289,21 @@ class ServiceOptions(Options):
         if twice:
             message = f"the name {', '.join(twice)} stands twice in clusters"
             raise ValueError(message)
-        prefixes = tuple(f"{cluster.name}:" for cluster in self.yarn)
+        prefixes = tuple(f"{name}:" for name in self._managed)
         taken = sorted(name for name in names if name.startswith(prefixes))
         if taken:
-            message = f"the name {', '.join(taken)} is that of an application on YARN"
+            message = f"the name {', '.join(taken)} is that of an application on YARN or Kubernetes"
             raise ValueError(message)
         named = {name for each in (self.autoscaler, *(job.autoscaler for job in self.jobs)) for name in each.signals}
         if faults := tuple(faults_of(self.signal_sources, self.signals, named)):
             raise ValueError("\n".join(faults))
+
+    @property
+    def _managed(self) -> list[str]:
+        """The names of what runs clusters of its own, which are called `<name>:<cluster>`."""
+        return [yarn.name for yarn in self.yarn] + [cluster.name for cluster in self.kubernetes]
+
+    @property
+    def cluster_names(self) -> list[str]:
+        """The names of everything that has jobs, job lists left aside."""
+        return [cluster.name for cluster in self.clusters] + self._managed

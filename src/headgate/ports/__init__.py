@@ -18,6 +18,7 @@ from headgate.ports.deciding import (
 from headgate.ports.evaluating import (
     Candidate,
     CollectedMetrics,
+    DowntimeModel,
     EvaluatorPlugin,
     FleetEvaluator,
     MetricEvaluator,
@@ -38,6 +39,7 @@ __all__ = [
     "CollectedMetrics",
     "DecisionPlugin",
     "DecisionSink",
+    "DowntimeModel",
     "EvaluatorPlugin",
     "EventHandler",
     "FailureHistory",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from headgate.model.downtime import Downtime
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric
 from headgate.model.samples import JobSample
@@ -83,3 +84,10 @@ class EvaluatorPlugin(Protocol):
 
     def override(self, conf: AutoscalerOptions, question: VertexQuestion, /) -> Mapping[ScalingMetric, float]:
         """Give the metrics that it replaces; NaN replaces nothing."""
+
+
+class DowntimeModel(Protocol):
+    """Knows how long a rescale will stop a job, from rescales that were observed."""
+
+    def predict(self, sample: JobSample, /) -> Downtime | None:
+        """Predict for a job as it is now; None where too little was seen to say anything."""

@@ -42,13 +42,11 @@ def _divide(store: StateStore, options: ServiceOptions, stack: AsyncExitStack) -
     """Divide the jobs among all that share store and clusters; None where no other process can see the store."""
     if isinstance(store, MemoryStateStore):
         return None
-    clusters = [*(cluster.name for cluster in options.clusters), *(yarn.name for yarn in options.yarn)]
-    clusters += options.job_lists
     leases = Leases(
         store,
         shards=options.lease.shards,
         duration=options.lease.duration,
-        clusters=clusters,
+        clusters=[*options.cluster_names, *options.job_lists],
         whole=[cluster.name for cluster in options.clusters if cluster.workers.provider is not None],
     )
     stack.push_async_callback(asyncio.to_thread, leases.give_up)

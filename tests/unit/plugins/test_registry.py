@@ -49,7 +49,7 @@ def test_nothing_is_imported_to_know_what_there_is(installed: Install) -> None:
 def test_a_name_that_nobody_has_is_told_with_those_that_are_there() -> None:
     """So that a slip is seen at once."""
     with pytest.raises(
-        UnknownPluginError, match=r"no scaling realizer 'mine' is registered\. Hint: there is resource-"
+        UnknownPluginError, match=r"no scaling realizer 'mine' is registered\. Hint: there is .*resource-"
     ):
         Registry().find(Kind.SCALING_REALIZER, "mine")
 
