@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.services.kubernetes import Kubernetes, Rule, kubernetes
+from tests.services.kubernetes import Kubernetes, Rule
 
 from headgate.errors import NotFoundError, PermanentError, RefusedError, TransientError
 from headgate.ports import ResourceProvider, Workers
@@ -26,8 +26,6 @@ from headgate.providers.kubernetes import KubernetesProvider
 from headgate.providers.local import FOLDER, LocalProcessesProvider
 from headgate.testing.conformance.resource_provider import PATIENCE_S, ResourceProviderSuite, settled
 from headgate.testing.fake_java import make_flink, make_java
-
-__all__ = ["kubernetes"]
 
 _PROGRAM = """\
 import sys

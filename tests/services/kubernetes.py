@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -31,6 +31,9 @@ Rule = Mapping[str, Sequence[str]]
 
 _PATIENCE = timedelta(seconds=1)
 """Nothing of it is kept, so none of its programs needs to end well."""
+_FLINK = Path(__file__).parent / "flink-definitions.yaml"
+_FIRST_CREATE_S = 2.0
+"""As long after a definition is there the server keeps whoever creates the first resource waiting."""
 _NODE = {"cpu": "32", "memory": "256Gi", "pods": "110"}
 _HEARSAY_S = 60.0
 _ROLES = "rbac.authorization.k8s.io"
@@ -58,6 +61,16 @@ class Kubernetes:
             status = {"allocatable": _NODE, "capacity": _NODE}
             client.CoreV1Api(api).create_node({"metadata": {"name": "node"}, "status": status})
 
+    def define_flink(self) -> None:
+        """Install the definitions of Flink's operator, and wait until resources can be created without delay."""
+        definitions = list(yaml.safe_load_all(_FLINK.read_text()))
+        with self.api() as api:
+            extensions = client.ApiextensionsV1Api(api)
+            for definition in definitions:
+                extensions.create_custom_resource_definition(definition)
+            _wait_until(lambda: all(_is_established(extensions, one["metadata"]["name"]) for one in definitions))
+        time.sleep(_FIRST_CREATE_S)
+
     def create_namespace(self) -> str:
         """Make one that nobody else has."""
         name = f"headgate-{secrets.token_hex(4)}"
@@ -80,6 +93,14 @@ class Kubernetes:
                 del spec["serviceName"]
                 apps.create_namespaced_deployment(namespace, body)
         return name
+
+    def read(self, group: str, version: str, plural: str, namespace: str, name: str) -> Mapping[str, Any]:
+        """Give a custom resource as it is now."""
+        with self.api() as api:
+            found: Mapping[str, Any] = client.CustomObjectsApi(api).get_namespaced_custom_object(
+                group, version, namespace, plural, name
+            )
+            return found
 
     def delete_pod(self, namespace: str, name: str) -> None:
         """Let a pod end, as a lost machine would."""
@@ -108,11 +129,21 @@ class Kubernetes:
 def _wait_for_rights(kubeconfig: Path, namespace: str, rules: Sequence[Rule]) -> None:
     """Wait until the server has heard of an account and its role."""
     asked = [(rule["apiGroups"][0], *rule["resources"][0].split("/"), verb) for rule in rules for verb in rule["verbs"]]
-    deadline = time.monotonic() + _HEARSAY_S
     with config.new_client_from_config(str(kubeconfig)) as api:
-        while not all(_is_allowed(api, namespace, *one) for one in asked):
-            assert time.monotonic() < deadline, asked
-            time.sleep(0.05)
+        _wait_until(lambda: all(_is_allowed(api, namespace, *one) for one in asked))
+
+
+def _wait_until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _HEARSAY_S
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _is_established(extensions: Any, name: str) -> bool:
+    status = extensions.read_custom_resource_definition_status(name).status
+    conditions = (status.conditions if status else None) or ()
+    return any(one.type == "Established" and one.status == "True" for one in conditions)
 
 
 def _is_allowed(api: Any, namespace: str, group: str, resource: str, *part_and_verb: str) -> bool:

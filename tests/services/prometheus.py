@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -89,15 +89,21 @@ class Prometheus:
 
 
 @contextmanager
-def running(*, with_login: bool = False) -> Iterator[Prometheus]:
-    """Run one as long as needed; skips where there is none, as `make services` would install it."""
+def running(*, with_login: bool = False, targets: Path | None = None) -> Iterator[Prometheus]:
+    """
+    Run one as long as needed; skips where there is none, as `make services` would install it.
+
+    Args:
+        with_login: whether it asks for name and password.
+        targets: a directory whose `*.json` files name what is scraped besides the page.
+    """
     program = shutil.which("prometheus")
     if program is None:
         pytest.skip("there is no prometheus here: make services")
     with TemporaryDirectory(prefix="headgate-prometheus-") as folder, Exposition().served() as page:
         children = Children()
         directory, (port,) = Path(folder), free_ports(1)
-        command = _command(program, directory, port, page)
+        command = _command(program, directory, port, _scraped(page, targets))
         if with_login:
             web = directory / "web.yml"
             web.write_text(json.dumps({"basic_auth_users": {USER: _HASH}}))
@@ -112,11 +118,16 @@ def running(*, with_login: bool = False) -> Iterator[Prometheus]:
             children.close()
 
 
-def _command(program: str, directory: Path, port: int, page: Exposition) -> list[str]:
-    config = {
-        "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
-        "scrape_configs": [{"job_name": "page", "static_configs": [{"targets": [page.url]}]}],
-    }
+def _scraped(page: Exposition, targets: Path | None) -> list[Mapping[str, object]]:
+    own: list[Mapping[str, object]] = [{"job_name": "page", "static_configs": [{"targets": [page.url]}]}]
+    if targets is not None:
+        found = {"files": [f"{targets}/*.json"], "refresh_interval": "1s"}
+        own.append({"job_name": "flink", "file_sd_configs": [found]})
+    return own
+
+
+def _command(program: str, directory: Path, port: int, scraped: list[Mapping[str, object]]) -> list[str]:
+    config = {"global": {"scrape_interval": "1s", "scrape_timeout": "1s"}, "scrape_configs": scraped}
     file = directory / "prometheus.yml"
     file.write_text(json.dumps(config))
     return [

@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from headgate.algorithm.agreement import forecasted
 from headgate.algorithm.alignment import OwnAlignment
 from headgate.algorithm.bounds import bounded
 from headgate.algorithm.history import aged
 from headgate.algorithm.memory.pressure import memory_pressure
+from headgate.algorithm.obligation import owed_by
 from headgate.algorithm.permission import permitted
 from headgate.algorithm.plan import planned
 from headgate.algorithm.propose import propose
@@ -82,9 +84,9 @@ def _decide(
         delayed={proposal.vertex: proposal.delayed for proposal in proposals if proposal.delayed},
         notices=tuple(notice for proposal in proposals for notice in proposal.notices),
     )
-    if outcome is not Outcome.RESCALE:
-        return decision
-    return permitted(decision, sample, evaluated, options, state.history)
+    if outcome is Outcome.RESCALE:
+        decision = permitted(decision, sample, evaluated, options, state.history)
+    return forecasted(decision, owed_by(sample.topology, evaluated, options, now, state))
 
 
 def is_unburdened(state: JobState) -> bool:

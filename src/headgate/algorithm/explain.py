@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.algorithm import agreement, price
 from headgate.algorithm.wording import amount, moment
 from headgate.model.decision import Decision, Proposal, SeenSignal
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
@@ -46,6 +47,7 @@ def _lines(decision: Decision) -> Iterator[str]:
         yield f"  {AWAITED[decision.reason]}"
     if decision.evaluated is not None:
         yield from _window(decision.evaluated)
+    yield from _outlook(decision)
     for name, signal in decision.signals.items():
         yield f"  signal {name}: {_signal(signal)}"
     known = decision.evaluated.vertices if decision.evaluated else {}
@@ -59,6 +61,17 @@ def _window(evaluated: EvaluatedMetrics) -> Iterator[str]:
         yield "  the job is working off a backlog: nothing shrinks"
 
 
+def _outlook(decision: Decision) -> Iterator[str]:
+    """Say what is predicted of a rescale, what is agreed, and what it costs and saves."""
+    predicted = decision.forecast or decision.evaluated
+    if predicted is not None and predicted.downtime is not None:
+        yield f"  a rescale stops the job for {agreement.told_downtime(predicted.downtime)}"
+    if decision.forecast is not None:
+        yield f"  agreement {'broken' if decision.forecast.breaks else 'kept'}: {agreement.told(decision.forecast)}"
+    if decision.price is not None:
+        yield f"  price: {price.told(decision.price)}"
+
+
 def _signal(signal: SeenSignal) -> str:
     known = "not known" if signal.value is None else f"{amount(signal.value)} {signal.unit}".rstrip()
     age = "" if signal.age_s is None else f", {signal.age_s:.0f} s old"
@@ -70,6 +83,8 @@ def _vertex(proposal: Proposal, known: VertexMetrics | None) -> Iterator[str]:
     change = f"{proposal.current} -> {proposal.wanted}" if proposal.changes else f"stays at {proposal.current}"
     yield f"  {proposal.name}: {change}"
     yield f"    {_numbers(known)}" if known else "    not measured"
+    if known and known.basis and not proposal.steps:
+        yield f"    {known.basis}"
     for step in proposal.steps:
         yield f"    {step.before} -> {step.after} {step.reason}: {step.detail}"
 

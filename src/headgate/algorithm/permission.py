@@ -12,6 +12,7 @@ from datetime import datetime
 from headgate.algorithm.history import History
 from headgate.algorithm.memory.tuning import Tuned, recommendation, tuned_memory
 from headgate.algorithm.periods import is_excluded
+from headgate.algorithm.price import not_worth, priced
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import Rules, rules_of
 from headgate.model.decision import ConfigChanges, Decision, Outcome
@@ -20,14 +21,16 @@ from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
-from headgate.options.units import format_duration
 
 
 def permitted(
     decision: Decision, sample: JobSample, evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History
 ) -> Decision:
     """Give a wanted rescale as it may be made: as it is, as advice only, with other settings, or not at all."""
-    if Deviation.WORTH_RESTART in rules_of(options) and (why := not_worth_restart(decision, options, history)):
+    price = priced(decision, evaluated, options, history)
+    decision = replace(decision, price=price)
+    why = not_worth(price, decision.changes.values(), options) if price else None
+    if why is not None and Deviation.WORTH_RESTART in rules_of(options):
         return replace(decision, outcome=Outcome.KEEP, reason=Reason.NOT_WORTH_RESTART, message=why)
     if not options.scaling_enabled:
         return replace(decision, reason=Reason.ADVICE, message=f"{decision.message}; scaling.enabled is false")
@@ -41,27 +44,6 @@ def permitted(
 def excluded_period(options: AutoscalerOptions, at: datetime) -> str | None:
     """Give the entry of `excluded.periods` that forbids scaling at an instant, if one does."""
     return is_excluded(options.excluded_periods, at, options.excluded_periods_time_zone)
-
-
-def not_worth_restart(decision: Decision, options: AutoscalerOptions, history: History) -> str | None:
-    """
-    Say why a rescale that only shrinks costs more than it saves; None when it does not, or nothing was measured.
-
-    A restart costs all subtasks for its duration, as long as the longest one remembered took; shrinking saves the
-    subtasks that go, for the horizon.
-    """
-    changes = decision.changes.values()
-    restarts = [record.restart for record in history if record.restart is not None]
-    if not restarts or any(change.wanted > change.current for change in changes):
-        return None
-    saved = sum(change.current - change.wanted for change in changes) * options.rescale_horizon
-    cost = sum(proposal.current for proposal in decision.proposals) * max(restarts)
-    if saved >= cost:
-        return None
-    return (
-        f"a restart of {max(restarts).total_seconds():.0f} s costs {cost.total_seconds():.0f} subtask-seconds, "
-        f"shrinking saves {saved.total_seconds():.0f} within {format_duration(options.rescale_horizon)}"
-    )
 
 
 def _within_quota(

@@ -32,10 +32,15 @@ def undragged(proposals: Plan) -> Plan:
     detail = "within its band, and not worth one step up or down"
     return tuple(
         proposal.limited_to(proposal.current, Reason.WITHIN_BAND, detail)
-        if not proposal.outside and abs(proposal.wanted - proposal.current) == 1
+        if not proposal.outside and abs(proposal.wanted - proposal.current) == 1 and not _is_owed(proposal)
         else proposal
         for proposal in proposals
     )
+
+
+def _is_owed(proposal: Proposal) -> bool:
+    """Tell whether an agreement asks for a growth: the job would recover too late from the rescale without it."""
+    return proposal.wanted > proposal.current and any(step.reason is Reason.AGREEMENT for step in proposal.steps)
 
 
 def with_equal_ends(topology: Topology, proposals: Plan, options: AutoscalerOptions) -> Plan:

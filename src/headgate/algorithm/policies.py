@@ -39,9 +39,8 @@ def to_utilization_target(metrics: VertexMetrics, utilization: float) -> Policy:
     def policy(proposal: Proposal) -> Proposal:
         if metrics.factor is None or metrics.needed_capacity is None:
             return proposal
-        detail = (
-            f"{amount(metrics.needed_capacity)}/s needed to run {utilization:.2f} busy, factor {metrics.factor:.3g}"
-        )
+        needed = f"{amount(metrics.needed_capacity)}/s needed to run {utilization:.2f} busy"
+        detail = metrics.basis or f"{needed}, factor {metrics.factor:.3g}"
         return proposal.limited_to(scaled(proposal.current, metrics.factor), Reason.UTILIZATION_TARGET, detail)
 
     return policy

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 
+from headgate.algorithm.agreement import keeping_agreement
 from headgate.algorithm.alignment import OwnAlignment, aligned, aligned_by
 from headgate.algorithm.bounds import EVERYWHERE, Room, room_of
 from headgate.algorithm.delay import shrinking_late
 from headgate.algorithm.effectiveness import growing_effectively
 from headgate.algorithm.history import Scaling, scalings_of
+from headgate.algorithm.obligation import Owed, owed_by
 from headgate.algorithm.policies import (
     Policy,
     at_least,
@@ -60,6 +62,8 @@ class Situation:
     """An alignment mode of somebody's own, in place of the built-in ones."""
     room: Room = EVERYWHERE
     """What is left of its parallelism while it is remembered what made the job sick."""
+    owed: Owed | None = None
+    """What the job owes; None where nothing is agreed."""
 
 
 def propose(
@@ -72,12 +76,13 @@ def propose(
     align: OwnAlignment | None = None,
 ) -> tuple[Proposal, ...]:
     """Give the parallelism wanted for each vertex, in topological order; one without metrics keeps its own."""
+    owed = owed_by(topology, evaluated, options, now, state)
 
     def proposal(vertex: Vertex, unchanged: Proposal) -> Proposal:
         metrics, delayed = evaluated.vertices.get(vertex.id, UNKNOWN), state.delayed.get(vertex.id)
         if metrics.outside or delayed:
             unchanged = replace(unchanged, outside=metrics.outside, delayed=delayed)
-        if delayed is None and _is_content(vertex, metrics.factor, options):
+        if delayed is None and owed is None and _is_content(vertex, metrics.factor, options):
             return unchanged
         seen = Situation(
             vertex=vertex,
@@ -88,6 +93,7 @@ def propose(
             now=now,
             align=align,
             room=room_of(state.bounds, vertex.id, vertex.parallelism, now),
+            owed=owed,
         )
         return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), unchanged)
 
@@ -119,6 +125,8 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         # what the numbers ask for, in view of what growth has brought so far
         to_utilization_target(seen.metrics, options.utilization_target),
         scaling_along(growth, options) if growth else scaling_as_observed(seen.metrics, seen.scalings, options),
+        # what is agreed
+        *([keeping_agreement(seen.owed, vertex.id)] if seen.owed else []),
         # what growth cannot mend
         *(growing_within(limit, reason) for reason, limit in seen.metrics.limits.items()),
         # not everything in one step

@@ -101,10 +101,15 @@ def least_serving(growth: Outlook, least_share: float) -> int:
     return math.ceil(min(max(curved, least), most, LARGEST))
 
 
+def share_of(scalings: Sequence[Scaling], options: AutoscalerOptions) -> float:
+    """Give the share of its rate that a subtask is taken to keep; 1 where no coefficient is asked for."""
+    by_coefficient = options.observed_scalability_model is ScalabilityModel.COEFFICIENT
+    return coefficient(scalings, options) if options.observed_scalability_enabled and by_coefficient else 1.0
+
+
 def scaling_as_observed(metrics: VertexMetrics, scalings: Sequence[Scaling], options: AutoscalerOptions) -> Policy:
     """Ask for more where an added subtask is known to bring only a share of the first one's rate."""
-    by_coefficient = options.observed_scalability_model is ScalabilityModel.COEFFICIENT
-    share = coefficient(scalings, options) if options.observed_scalability_enabled and by_coefficient else 1.0
+    share = share_of(scalings, options)
 
     def policy(proposal: Proposal) -> Proposal:
         if metrics.factor is None:

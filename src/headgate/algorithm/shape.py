@@ -26,7 +26,10 @@ class Shape:
     downstream: tuple[int, ...]
     broadcast: tuple[bool, ...]
     settled: bool
-    """Whether no vertex runs above what its key groups and partitions allow, and growth is taken to be linear."""
+    """
+    Whether no vertex runs above what its key groups and partitions allow, growth is taken to be linear, and nothing is
+    owed: what is decides more than the numbers of one vertex.
+    """
 
     def fits(self, topology: Topology, options: AutoscalerOptions) -> bool:
         """Tell whether it is still the shape of a job."""
@@ -49,6 +52,7 @@ def shape_of(topology: Topology, options: AutoscalerOptions) -> Shape:
         downstream=tuple(target for target, _, _ in edges),
         broadcast=tuple(ship is ShipStrategy.BROADCAST for _, _, ship in edges),
         settled=not options.observed_scalability_enabled
+        and not options.sla.is_set
         and all(vertex.parallelism <= vertex.largest for vertex in topology.vertices),
     )
 

@@ -34,14 +34,27 @@ def verdict(
     if not causes:
         wishes = _listed([f"{p.name} {p.current} -> {p.wanted}" for p in changing])
         return Outcome.KEEP, Reason.WITHIN_BAND, f"every true rate is within its band; left alone: {wishes}"
-    sentences = [_cause(proposal, evaluated, options) for proposal in causes]
-    return Outcome.RESCALE, Reason.UTILIZATION_TARGET, _listed(sentences)
+    owed = [proposal for proposal in causes if _is_owed(proposal, evaluated)]
+    sentences = [_owed(each) if each in owed else _cause(each, evaluated, options) for each in causes]
+    reason = Reason.AGREEMENT if owed == causes else Reason.UTILIZATION_TARGET
+    return Outcome.RESCALE, reason, _listed(sentences)
 
 
 def _held(proposal: Proposal) -> str:
     """Say what a vertex outside its band would run at, and what had the last word."""
     last = proposal.steps[-1]
     return f"{proposal.name} would run at {proposal.steps[0].after} and stays at {proposal.current}: {last.detail}"
+
+
+def _is_owed(proposal: Proposal, evaluated: EvaluatedMetrics) -> bool:
+    """Tell whether a vertex has cause to change by what is agreed alone: it lies within its band."""
+    by_agreement = any(step.reason is Reason.AGREEMENT for step in proposal.steps)
+    return by_agreement and not evaluated.vertices[proposal.vertex].outside
+
+
+def _owed(proposal: Proposal) -> str:
+    last = [step for step in proposal.steps if step.reason is Reason.AGREEMENT][-1]
+    return f"{proposal.name}: {last.detail}, {proposal.current} -> {proposal.wanted}"
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -51,6 +64,8 @@ def _listed(parts: Sequence[str]) -> str:
 
 def _cause(proposal: Proposal, evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> str:
     known = evaluated.vertices[proposal.vertex]
+    if known.basis:
+        return f"{proposal.name}: {known.basis}, {proposal.current} -> {proposal.wanted}"
     true_rate = amount(known.metrics[ScalingMetric.TRUE_PROCESSING_RATE])
     return (
         f"{proposal.name}: {true_rate}/s true rate, {_need(known, options.utilization_target)}, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def amount(number: float) -> str:
@@ -11,6 +11,12 @@ def amount(number: float) -> str:
     if math.isinf(number):
         return "unlimited"
     return f"{number:.0f}" if abs(number) >= 10 else f"{number:.3g}"  # noqa: PLR2004
+
+
+def span(length: timedelta | float) -> str:
+    """Write a duration or a number of seconds: in whole seconds from 10 on, three digits below, infinity in words."""
+    seconds = length.total_seconds() if isinstance(length, timedelta) else length
+    return "no end" if math.isinf(seconds) else f"{amount(seconds)} s"
 
 
 def moment(at: datetime) -> str:

@@ -23,8 +23,11 @@ from headgate.control.intents import rejection_of, settle
 from headgate.control.observation import Observation, candidate
 from headgate.control.outbox import Held, Outbox
 from headgate.control.outcomes import in_flight, unevaluated, without_change
+from headgate.control.reactive.awaiting import await_workers
+from headgate.control.reactive.sharing import is_reactive
 from headgate.control.reactive.steering import Steering
 from headgate.control.redeployment import may_begin, settle_redeploy
+from headgate.control.restarts import Restarts
 from headgate.control.rollback.judging import judge, pause
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.rollback.taking_back import settle_rollback
@@ -65,6 +68,8 @@ class Cycle:
     rollback: RollbackStep = field(default_factory=RollbackStep)
     steering: Steering | None = None
     """Offers slots to reactive jobs, and steers the workers; None: there are neither."""
+    restarts: Restarts = field(default_factory=Restarts)
+    """Knows how long a rescale stops a job."""
     decider: Decider = field(default_factory=PlainDecider)
     """Decides for one job; with plugins, or as here without."""
     stopwatch: Callable[[], float] = time.monotonic
@@ -93,8 +98,9 @@ class Cycle:
         observations = {job: seen for job, seen in observations.items() if self.outbox.looks_after(job)}
         observations = {**await self._between_jobs(observations, failed, now), **observations}
         self.outbox.keep_only(observations.keys())
+        self.restarts.keep_only(observations.keys())
         held = await self.outbox.open_all(observations)
-        answers = await self._evaluate(_candidates(observations, held, now), now)
+        answers = await self._evaluate(self._candidates(observations, held, now), now)
         late = timedelta(seconds=self.stopwatch() - began)
         decisions = await asyncio.gather(
             *(self._care_for(seen, held[key], answers, now, late) for key, seen in sorted(observations.items()))
@@ -113,6 +119,23 @@ class Cycle:
         except Exception as error:  # noqa: BLE001 - the jobs that are listed are cared for, whatever failed here
             self._tell("jobs between stop and start could not be found", str(error) or type(error).__name__, now)
             return {}
+
+    def _candidates(
+        self, observations: Mapping[JobKey, Observation], held: MutableMapping[JobKey, Held], now: datetime
+    ) -> Sequence[Candidate]:
+        """Give the jobs that can be evaluated; one that fails in this is told of when its turn comes."""
+        found: list[Candidate] = []
+        for key, seen in observations.items():
+            opened = held[key]
+            if not isinstance(opened, VersionedState):
+                continue
+            try:
+                known = candidate(seen, opened.state, now, self.restarts)
+            except Exception as error:  # noqa: BLE001 - one job's failure is that job's event, whatever it is
+                held[key] = error
+            else:
+                found += [known] if known else []
+        return found
 
     async def _evaluate(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Answer]:
         # An empty fleet is evaluated too: Spark takes its seconds to start while there is nothing to wait for it.
@@ -133,7 +156,7 @@ class Cycle:
         self, seen: Observation, held: Held, answers: Mapping[JobKey, Answer], now: datetime, late: timedelta
     ) -> Decision:
         try:
-            answer = answers.get(seen.ctx.key) or unevaluated(seen)
+            answer = self.restarts.noted(seen.ctx, seen.sample, answers.get(seen.ctx.key) or unevaluated(seen))
             return await self._decide(seen, _opened(held), answer, now, late)
         except NotFoundError as error:
             # no event: the collector tells of jobs that vanish, and of an intent that stays open its deadline
@@ -159,6 +182,7 @@ class Cycle:
         decision = await self.decider.decide(ctx, sample, answer, now, _of_this_job(held.state, seen))
         held = await self._remember(ctx, held, decision)
         decision = self.actuator.redeployment.planned(ctx, sample, held.state, decision)
+        decision = self._after_workers(ctx, sample, decision)
         replaces = self.actuator.redeployment.applies(ctx) or has_own_realizer(ctx.options)
         if decision.outcome is not Outcome.RESCALE:
             if sample.settings.adaptive and not replaces:
@@ -171,6 +195,13 @@ class Cycle:
             return self._advise(decision, seen, can_change=can_change)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
+
+    def _after_workers(self, ctx: JobContext, sample: JobSample, decision: Decision) -> Decision:
+        """Let what would be made wait for its workers; a reactive job was only offered what there is."""
+        if self.steering is None or is_reactive(ctx.options) or decision.reason in ADVISORY or not self._may_act(ctx):
+            return decision
+        replaces = self.actuator.redeployment.applies(ctx)
+        return await_workers(self.steering.ledger, sample, decision, replaces=replaces)
 
     async def _hold(self, ctx: JobContext, sample: JobSample, now: datetime) -> None:
         """Let the engine give a reactive job that stays as it is nothing that is another one's."""
@@ -275,22 +306,6 @@ class Cycle:
 
     def _tell(self, what: str, why: str, now: datetime) -> None:
         self.events.handle(reports.fleet_error(what, why, now))
-
-
-def _candidates(
-    observations: Mapping[JobKey, Observation], held: MutableMapping[JobKey, Held], now: datetime
-) -> Sequence[Candidate]:
-    """Give the jobs that can be evaluated; one that fails in this is told of when its turn comes to be cared for."""
-    found: list[Candidate] = []
-    for key, seen in observations.items():
-        opened = held[key]
-        try:
-            known = candidate(seen, opened.state, now) if isinstance(opened, VersionedState) else None
-        except Exception as error:  # noqa: BLE001 - one job's failure is that job's event, whatever it is
-            held[key] = error
-        else:
-            found += [known] if known else []
-    return found
 
 
 def _of_this_job(state: JobState, seen: Observation) -> JobState:

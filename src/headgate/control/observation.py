@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headgate.algorithm.history import aged, growths, restart_time
+from headgate.algorithm.history import aged, growths
 from headgate.control import reports
+from headgate.control.restarts import Restarts
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus
@@ -145,7 +146,7 @@ def _unreachable(old: Observation, why: str) -> Observation:
     return replace(old, problem=problem)
 
 
-def candidate(seen: Observation, state: JobState, now: datetime) -> Candidate | None:
+def candidate(seen: Observation, state: JobState, now: datetime, restarts: Restarts | None = None) -> Candidate | None:
     """
     Give the job for evaluation, None if it is not up.
 
@@ -156,8 +157,7 @@ def candidate(seen: Observation, state: JobState, now: datetime) -> Candidate | 
     if sample is None or seen.problem is not None or not options.enabled:
         return None
     state = aged(state, now, options)
-    restart = restart_time(options, state.history)
-    options = options if restart == options.restart_time else replace(options, restart_time=restart)
+    options = (restarts or Restarts()).expecting(seen.ctx, sample, state.history)
     stable = sample.running_since + options.stabilization_interval
     begin = max(now - options.metrics_window, stable, seen.since or stable)
     known = growths(state.history, sample.topology.parallelism)

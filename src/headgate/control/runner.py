@@ -24,6 +24,7 @@ from headgate.ports import EventHandler, JobContext
 Clock = Callable[[], datetime]
 Listener = Callable[[tuple[Decision, ...]], None]
 Upkeep = Callable[[datetime], None]
+Learn = Callable[[datetime], None]
 Tick = Callable[[datetime], Awaitable[None]]
 
 
@@ -34,6 +35,7 @@ class Work(StrEnum):
     DECIDE = "deciding"
     UPKEEP = "keeping the log in order"
     LEASES = "renewing leases"
+    LEARN = "learning how long rescales take"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,9 @@ class Runner:
     upkeep: Upkeep = lambda _: None
     """Blocking work on the log, done in a thread every `upkeep_interval`."""
     upkeep_interval: timedelta = timedelta(minutes=5)
+    learn: Learn = lambda _: None
+    """Blocking work beside the cycles, done in a thread every `learn_interval`."""
+    learn_interval: timedelta = timedelta(minutes=2)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
@@ -88,6 +93,7 @@ class Runner:
             if self.leases:
                 tasks.create_task(self._every(self.leases.interval, Work.LEASES, self.leases.on_tick, stop))
             tasks.create_task(self._every(self.upkeep_interval, Work.UPKEEP, self._keep_house, stop))
+            tasks.create_task(self._every(self.learn_interval, Work.LEARN, self._learn, stop))
 
     @property
     def latest(self) -> Mapping[JobKey, Observation]:
@@ -117,6 +123,9 @@ class Runner:
 
     async def _keep_house(self, at: datetime) -> None:
         await asyncio.to_thread(self.upkeep, at)
+
+    async def _learn(self, at: datetime) -> None:
+        await asyncio.to_thread(self.learn, at)
 
     async def _every(self, cadence: Live[timedelta], work: Work, tick: Tick, stop: asyncio.Event) -> None:
         due = None

@@ -28,12 +28,23 @@ def submit_job(url: str, jar: Path, *, entry_class: str, arguments: Sequence[str
         UnreachableError: the cluster does not answer.
         RefusedError: it does, with an error; the text holds its words.
     """
-    boundary = uuid4().hex
-    uploaded = _call(f"{url}/jars/upload", _multipart(jar, boundary), f"multipart/form-data; boundary={boundary}")
-    jar_id = Path(uploaded["filename"]).name
+    jar_id = upload_jar(url, jar)
     order = {"entryClass": entry_class, "programArgsList": list(arguments), "parallelism": parallelism}
     started = _call(f"{url}/jars/{jar_id}/run", json.dumps(order).encode(), "application/json")
     return str(started["jobid"])
+
+
+def upload_jar(url: str, jar: Path) -> str:
+    """
+    Give a cluster a jar, and return the id under which it can be run.
+
+    Raises:
+        UnreachableError: the cluster does not answer.
+        RefusedError: it does, with an error.
+    """
+    boundary = uuid4().hex
+    uploaded = _call(f"{url}/jars/upload", _multipart(jar, boundary), f"multipart/form-data; boundary={boundary}")
+    return Path(uploaded["filename"]).name
 
 
 def cancel_job(url: str, job_id: str) -> None:

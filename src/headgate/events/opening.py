@@ -15,6 +15,7 @@ from headgate.config.secrets import resolve
 from headgate.errors import ConfigError
 from headgate.events.database import EventDatabase
 from headgate.events.fanout import FanoutEventHandler
+from headgate.events.kubernetes import KubernetesEventHandler
 from headgate.events.log import LogEventHandler
 from headgate.events.merging import MergingEventHandler
 from headgate.events.queued import QueuedEventHandler
@@ -33,7 +34,8 @@ _NONE: Mapping[str, Factory] = MappingProxyType({})
 _NO_URL = "events.sql.url: not a database URL. Hint: write one like sqlite:///headgate-events.db"
 _EXTRAS = "pip install headgate[postgresql], or headgate[mysql]"
 
-LOG, SQL, WEBHOOK = "log", "sql", "webhook"
+LOG, SQL, WEBHOOK, KUBERNETES = "log", "sql", "webhook", "kubernetes"
+_BUILT_IN = (LOG, SQL, WEBHOOK, KUBERNETES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +77,9 @@ def open_events(options: EventOptions, connect: Connect, plugins: Mapping[str, F
     Raises:
         ConfigError: a name that nobody has, a secret that cannot be resolved, a URL that is none, a missing driver.
     """
-    unknown = [name for name in options.handlers if name not in {LOG, SQL, WEBHOOK, *plugins}]
+    unknown = [name for name in options.handlers if name not in {*_BUILT_IN, *plugins}]
     if unknown:
-        known = ", ".join((LOG, SQL, WEBHOOK, *plugins))
+        known = ", ".join((*_BUILT_IN, *plugins))
         raise ConfigError([f"events.handlers: found {name!r}, expected some of {known}" for name in unknown])
     with ExitStack() as stack:
         databases = (open_database(options, connect),) if SQL in options.handlers else ()
@@ -116,6 +118,8 @@ def _open(
     if name == LOG:
         return MergingEventHandler(LogEventHandler())
     made = _made(name, options, databases, plugins)
+    if isinstance(made, KubernetesEventHandler):
+        stack.callback(made.close)
     queued = QueuedEventHandler(made, capacity=options.queue_capacity, give_up_after=options.give_up_after)
     stack.callback(queued.close)
     return queued if _merges(made) else MergingEventHandler(queued)
@@ -128,6 +132,8 @@ def _made(
         return SqlEventHandler(databases[0])
     if name == WEBHOOK:
         return WebhookEventHandler(Receiver.of(options.webhook))
+    if name == KUBERNETES:
+        return KubernetesEventHandler(options.kubernetes)
     return plugins[name]()
 
 

@@ -46,6 +46,7 @@ class KubernetesApi:
         self._login = login
         self._subject = subject
         self._client: Any = None
+        self._opening = asyncio.Lock()
 
     async def call(self, method: str, path: str, *, query: Query = (), body: Body | None = None) -> Any:
         """
@@ -57,8 +58,7 @@ class KubernetesApi:
             RefusedError: there is no kubeconfig, or it makes no sense.
         """
         try:
-            if self._client is None:
-                self._client = await self._login.open()
+            await self._connect()
             async with asyncio.timeout(self._login.time_limit.total_seconds()):
                 status, text = await self._send(method, path, query=list(query), body=body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -111,6 +111,11 @@ class KubernetesApi:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    async def _connect(self) -> None:
+        async with self._opening:  # of calls that begin together only one connects
+            if self._client is None:
+                self._client = await self._login.open()
 
     async def _send(
         self, method: str, path: str, *, query: list[tuple[str, str]], body: Body | None

@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from headgate.model.events import EventReason, EventType
+from headgate.model.forecast import Forecast, Price
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
@@ -160,6 +161,10 @@ class Decision:
     """Those of the proposals included."""
     signals: Mapping[str, SeenSignal] = field(default_factory=dict)
     """The declared external metrics of the job by name."""
+    forecast: Forecast | None = None
+    """What becomes of a job that owes something; None where nothing is owed."""
+    price: Price | None = None
+    """What a rescale costs and saves; None without one, or where nobody knows how long it takes."""
     acts: bool = False
     """False in advice mode: the outcome is what would be done."""
 

@@ -26,6 +26,8 @@ class EventReason(StrEnum):
     """The engine was asked for another parallelism, and took it."""
     INEFFECTIVE_SCALING = "IneffectiveScaling"
     """The last growth of a vertex brought less than the least share of what was expected."""
+    AGREEMENT_AT_RISK = "AgreementAtRisk"
+    """A job is, or is predicted to be, further behind or for longer than its `sla` options allow; with the numbers."""
     SCALING_LIMITED = "ScalingLimited"
     """Alignment of the older kind moved or stopped a change."""
     MEMORY_PRESSURE = "MemoryPressure"

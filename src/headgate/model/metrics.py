@@ -42,6 +42,8 @@ class VertexMetrics:
     """Whether the true rate lies outside its band, so that the job has cause to change."""
     limits: Mapping[Reason, float] = field(default_factory=dict)
     """Largest sensible factors, 1 or more, by what limits growth; empty where nothing does."""
+    basis: str = ""
+    """What the factor follows from, in words; empty: the utilization target."""
 
 
 class JobMetric(StrEnum):

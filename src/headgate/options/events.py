@@ -14,6 +14,7 @@ from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
 
 _REFERENCE = re.compile(r"\$\{(env|file):[^}]+\}")
+_OBJECT = re.compile(r"(Deployment|StatefulSet|Pod|Namespace)/[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,37 @@ class WebhookEventOptions(Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesEventOptions(Options):
+    """
+    The Kubernetes cluster whose Events are made.
+
+    Raises:
+        ValueError: the object is no `Kind/name` of a kind that it may be.
+    """
+
+    namespace: str = option("namespace", "")
+    """Where events are that are about no FlinkDeployment; empty: that of Headgate's own pod, else `default`."""
+
+    object: str = option("object", "")
+    """What those are about, `Deployment/`, `StatefulSet/`, `Pod/` or `Namespace/` and a name; empty: Headgate's pod."""
+
+    kubeconfig: str = option("kubeconfig", "")
+    """Empty: the service account of Headgate's own pod, else `$KUBECONFIG`, else the one of the home directory."""
+
+    context: str = option("context", "")
+    """Of the kubeconfig; empty: its current one."""
+
+    time_limit: PositiveDuration = option("time-limit", timedelta(seconds=10))
+    """Time limit of one call of the API."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no event can be about."""
+        if self.object and not _OBJECT.fullmatch(self.object):
+            message = f"object {self.object!r} is none. Hint: write Deployment/headgate, for example"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventOptions(Options):
     """
     Who is told what happens, and for how long it is kept.
@@ -66,7 +98,7 @@ class EventOptions(Options):
     """
 
     handlers: tuple[str, ...] = option("handlers", ("log",))
-    """Who is told, several at once: `log`, `sql`, `webhook`, or the name of a registered plugin."""
+    """Who is told, several at once: `log`, `sql`, `webhook`, `kubernetes`, or the name of a registered plugin."""
 
     retention: PositiveDuration = option("retention", timedelta(days=30))
     """Age after which `sql` deletes events, counted from their last repetition."""
@@ -82,6 +114,9 @@ class EventOptions(Options):
 
     webhook: WebhookEventOptions = option("webhook", default_factory=WebhookEventOptions)
     """The receiver over HTTP."""
+
+    kubernetes: KubernetesEventOptions = option("kubernetes", default_factory=KubernetesEventOptions)
+    """Events of Kubernetes."""
 
     def __post_init__(self) -> None:
         """Refuse a receiver without an address."""

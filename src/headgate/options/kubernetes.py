@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,14 @@ from annotated_types import Ge
 
 from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
+
+
+class Upgrades(StrEnum):
+    """Which changes may be made by letting the operator redeploy the job."""
+
+    NEVER = "never"
+    WITH_STATE = "with-state"
+    ALWAYS = "always"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +49,12 @@ class KubernetesOptions(Options):
     rest_url: str = option("rest-url", "http://{deployment}-rest.{namespace}:{port}")
     """Address of a JobManager; `{deployment}`, `{namespace}` and `{port}` (its `rest.port`) are filled in."""
 
+    upgrades: Upgrades = option("upgrades", Upgrades.NEVER)
+    """
+    Whether the operator may redeploy a job for what it cannot change in place: `never`; `with-state`, where the job's
+    `upgradeMode` is `savepoint` or `last-state`; or `always`, which with `stateless` loses the state.
+    """
+
     token_file: Path | None = option("token-file", None)
     """File with a bearer token for the JobManagers, read again at each request so that it may rotate."""
 
@@ -60,3 +75,10 @@ class KubernetesOptions(Options):
         if not self.rest_url.startswith(("http://", "https://")):
             message = f"rest-url of {self.name} does not begin with http:// or https://"
             raise ValueError(message)
+        try:
+            self.rest_url.format(deployment="", namespace="", port="")
+        except (LookupError, ValueError) as error:
+            message = (
+                f"rest-url of {self.name} has another place than {{deployment}}, {{namespace}} and {{port}}: {error}"
+            )
+            raise ValueError(message) from error

@@ -17,6 +17,7 @@ from headgate.algorithm.job_wide import reduce_jobs
 from headgate.algorithm.reduce import reduce_columns
 from headgate.algorithm.stats import Ints
 from headgate.model.identity import JobKey
+from headgate.model.measures import Measure
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample
 from headgate.model.windows import AVERAGED, STATISTICS
@@ -32,7 +33,10 @@ from headgate.samplelog.windows import samples_of
 Key = TypeVar("Key", str, tuple[str, str])
 
 
-_OF_VERTICES = ("at_ms", "measured_ms", "epoch", "infinite", *(measure.column for measure in STATISTICS))
+_READ = (*STATISTICS, Measure.ACCUMULATED_IDLE_TIME)
+"""The measures that some evaluator reads: a job's own one has idle time too."""
+
+_OF_VERTICES = ("at_ms", "measured_ms", "epoch", "infinite", *(measure.column for measure in _READ))
 _OF_JOBS = ("at_ms", *(measure.value for measure in AVERAGED))
 
 

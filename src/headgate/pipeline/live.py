@@ -75,7 +75,7 @@ class SparkEvaluator:
         if not files:
             return _SCHEMAS[table].empty_table()
         with reported("the windows cannot be reduced on Spark"):
-            rows = self._session.read.schema(spark_schema(TABLES[table])).parquet(*map(_address, files))
+            rows = self._session.read.schema(spark_schema(TABLES[table])).parquet(*map(address, files))
             return _reduced(table, rows, bounds)
 
 
@@ -116,9 +116,9 @@ def _read_back(session: SparkSession, rows: pa.Table, file: Path) -> DataFrame:
     if not (session.sparkContext.master or "").startswith("local"):
         return session.createDataFrame(rows)
     pq.write_table(rows, file)
-    return session.read.schema(spark_schema(rows.schema)).parquet(_address(file))
+    return session.read.schema(spark_schema(rows.schema)).parquet(address(file))
 
 
-def _address(file: Path) -> str:
+def address(file: Path) -> str:
     """Name a file so that Spark takes no character of its path for a pattern."""
     return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", str(file.absolute()))

@@ -58,6 +58,11 @@ class RevivingEvaluator:
         finally:
             self._lock.release()
 
+    @property
+    def session(self) -> SparkSession | None:
+        """The session, for others to use beside the evaluations; None while there is none."""
+        return self._session if self._evaluator else None
+
     def close(self) -> None:
         """Stop Spark if it runs."""
         with self._lock:

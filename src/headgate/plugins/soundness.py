@@ -136,6 +136,7 @@ def _sound_vertex(vertex: Vertex, given: VertexMetrics) -> VertexMetrics:
         factor=factor,
         outside=factor is not None and _is_outside(metrics, told=given.outside),
         limits=limits,
+        basis=given.basis,
     )
 
 

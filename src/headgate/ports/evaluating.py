@@ -89,5 +89,11 @@ class EvaluatorPlugin(Protocol):
 class DowntimeModel(Protocol):
     """Knows how long a rescale will stop a job, from rescales that were observed."""
 
-    def predict(self, sample: JobSample, /) -> Downtime | None:
-        """Predict for a job as it is now; None where too little was seen to say anything."""
+    def predict(self, sample: JobSample, /, *, redeploy: bool) -> Downtime | None:
+        """
+        Predict for a job as it is now; None where nothing was seen that says anything. Quick, and never blocks.
+
+        Args:
+            sample: the job's latest.
+            redeploy: whether it would be stopped and started anew, and not rescaled in place.
+        """

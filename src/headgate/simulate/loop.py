@@ -24,6 +24,7 @@ from headgate.model.decision import Decision
 from headgate.model.events import Event
 from headgate.options.service import Mode
 from headgate.pipeline.in_process import InProcessEvaluator
+from headgate.pipeline.selected import SelectedEvaluator
 from headgate.ports import StateStore
 from headgate.simulate.plugins import inline_host
 from headgate.simulate.scenario import Scenario
@@ -62,19 +63,25 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
     events = MergingEventHandler(kept)
     collector = SimulatedMetricCollector(cluster)
     outbox = Outbox(store=store, events=events)
-    evaluator = InProcessEvaluator(collect_interval=scenario.collect_interval, keep=scenario.autoscaler.metrics_window)
+    fleet = InProcessEvaluator(collect_interval=scenario.collect_interval, keep=scenario.autoscaler.metrics_window)
     steering = Steering(events=events)
     return ControlLoop(
         observer=Observer(
             fetcher=SimulatedJobListFetcher(cluster, lambda _: scenario.autoscaler),
             collector=collector,
-            sink=evaluator,
+            sink=fleet,
             events=events,
             time_limit=timedelta(minutes=1),
         ),
         cycle=Cycle(
             mode=Mode.ACT,
-            evaluator=evaluator,
+            evaluator=SelectedEvaluator(
+                fleet=fleet,
+                windows=fleet,
+                host=inline_host(),
+                events=events,
+                collect_interval=scenario.collect_interval,
+            ),
             actuator=Actuator(
                 collector=collector, realizer=SimulatedScalingRealizer(cluster), outbox=outbox, events=events
             ),

@@ -6,6 +6,7 @@ The functions work on a connection that is in a transaction; which one, and what
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -69,6 +70,36 @@ def fence(connection: Connection, lease: Lease) -> bool:
     An update, though it changes nothing: it locks the row in every database.
     """
     return _change(connection, lease, expires_at_us=_TABLE.expires_at_us)
+
+
+def token_of(connection: Connection, shard: int) -> int:
+    """Give the last token of a shard; 0 if it never had one."""
+    return connection.execute(select(_TABLE.token).where(_TABLE.shard == shard)).scalar_one_or_none() or 0
+
+
+def follow(connection: Connection, lease: Lease) -> bool:
+    """
+    Put a lease that was got elsewhere in the place of those before it; false if its token is no larger than theirs.
+
+    The row is no lease of this table: it has expired for whoever asks for one here.
+    """
+    row = {"holder": lease.holder, "token": lease.token, "expires_at_us": 0}
+    if token_of(connection, lease.shard):
+        free = (_TABLE.shard == lease.shard) & (_TABLE.token < lease.token) & (_TABLE.expires_at_us <= time_us(None))
+        return connection.execute(update(shard_lease).where(free).values(row)).rowcount == 1
+    try:
+        with connection.begin_nested():
+            connection.execute(insert(shard_lease).values(shard=lease.shard, **row))
+    except exc.IntegrityError:
+        return False
+    return True
+
+
+def unfollowed(connection: Connection, leases: Collection[Lease]) -> frozenset[int]:
+    """Give the shards of those leases that nobody has followed."""
+    query = select(_TABLE.shard, _TABLE.holder, _TABLE.token).where(_TABLE.shard.in_({one.shard for one in leases}))
+    last = {(row.shard, row.holder, row.token) for row in connection.execute(query)}
+    return frozenset(one.shard for one in leases if (one.shard, one.holder, one.token) in last)
 
 
 def give_back(connection: Connection, lease: Lease) -> None:

@@ -6,7 +6,7 @@ Versions are optimistic: an update names the version it expects, and the databas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
@@ -139,6 +139,30 @@ class SqlStateStore:
         with self._transaction() as connection:
             return shard_leases.all_good(connection, now=now)
 
+    def token_of(self, shard: int, /) -> int:
+        """Give the last token of a shard; 0 if it never had one."""
+        with self._transaction() as connection:
+            return shard_leases.token_of(connection, shard)
+
+    def raise_fence(self, lease: Lease, /) -> bool:
+        """
+        Let through only what is saved under a lease that is kept elsewhere; false when its token is too small.
+
+        Raises:
+            PermanentError: somebody keeps the leases of the same jobs in this database.
+        """
+        with self._transaction() as connection:
+            for other in shard_leases.all_good(connection):
+                if other.shard == lease.shard:
+                    message = f"{other.holder} has its leases in {self._name} itself. {_ONE_KEEPER}"
+                    raise PermanentError(message)
+            return shard_leases.follow(connection, lease)
+
+    def let_through(self, leases: Collection[Lease], /) -> frozenset[int]:
+        """Give the shards of those leases that nobody has followed."""
+        with self._transaction() as connection:
+            return shard_leases.unfollowed(connection, leases)
+
     def migrate(self) -> bool:
         """
         Bring the tables up to date, as the first call of anything else does; whether there was something to do.
@@ -179,6 +203,9 @@ class SqlStateStore:
 _MIGRATION_LIMIT = timedelta(minutes=5)
 """How long one statement of a migration may take."""
 
+_ONE_KEEPER = (
+    "Hint: give all Headgates that share the state store the same lease.kubernetes; stop them all to change it"
+)
 _ONE_HOST = "Hint: an SQLite file is for one host; share a PostgreSQL or MySQL database instead"
 
 

@@ -11,7 +11,9 @@ from headgate.algorithm.reactive.slots import slots_of
 from headgate.control.deciding import PlainDecider
 from headgate.control.observation import Observation
 from headgate.control.reactive.asking import BuiltInPolicies, Policies
+from headgate.control.reactive.awaiting import await_workers
 from headgate.control.reactive.deciding import ReactiveDecider
+from headgate.control.reactive.sharing import is_reactive
 from headgate.control.reactive.steering import SteeredCluster, Steering
 from headgate.errors import HeadgateError
 from headgate.model.decision import Decision
@@ -185,6 +187,8 @@ class ReactiveStage:
             else evaluated(taken.topology, self.factors)
         )
         decision = await self.decider.decide(seen.ctx, taken, answer, now, self.states.get(name, UNSEEN))
+        if not is_reactive(seen.ctx.options) and self.mode is Mode.ACT:
+            decision = await_workers(self.steering.ledger, taken, decision, replaces=False)
         if decision.changes and self.mode is Mode.ACT:
             wanted = {vertex: change.wanted for vertex, change in decision.changes.items()}
             self.seen[name] = replace(seen, sample=replace(taken, topology=taken.topology.with_parallelism(wanted)))

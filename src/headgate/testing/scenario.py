@@ -12,6 +12,7 @@ from headgate.control.deciding import Decider, PlainDecider
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
 from headgate.control.reactive.steering import Steering
+from headgate.control.redeployment import Redeployment
 from headgate.control.rollback.step import RollbackStep
 from headgate.model.decision import Decision
 from headgate.options.service import Mode
@@ -35,6 +36,7 @@ class Scenario:
     decider: Decider = field(default_factory=PlainDecider)
     rollback: RollbackStep = field(default_factory=RollbackStep)
     steering: Steering | None = None
+    redeployment: Redeployment = field(default_factory=Redeployment)
 
     def __post_init__(self) -> None:
         """Let one diary run through engine and events, and every job need what `factors` says."""
@@ -60,7 +62,13 @@ class Scenario:
         return Cycle(
             mode=self.mode,
             evaluator=self.evaluator,
-            actuator=Actuator(collector=self.engine, realizer=self.engine, outbox=outbox, events=self.events),
+            actuator=Actuator(
+                collector=self.engine,
+                realizer=self.engine,
+                outbox=outbox,
+                events=self.events,
+                redeployment=self.redeployment,
+            ),
             outbox=outbox,
             events=self.events,
             decisions=self.log,

@@ -10,10 +10,13 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate.engines.flink.local.java import find_java
 from headgate.options.service import Pipeline, ServiceOptions
+from headgate.pipeline.downtime import DowntimeLearner, RescaleSource
+from headgate.pipeline.downtime_book import NotedDecisions, NotedSamples, RescaleBook
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.selected import WindowSource
 from headgate.ports import DecisionSink, FleetEvaluator, SampleSink
@@ -34,6 +37,8 @@ class DataPath:
     evaluator: FleetEvaluator
     windows: WindowSource
     """Gives samples back, for jobs that are evaluated apart."""
+    downtimes: DowntimeLearner
+    """Learns from the same samples and decisions how long rescales stop jobs."""
 
 
 def data_path(options: ServiceOptions, now: Callable[[], ServiceOptions], stack: AsyncExitStack) -> DataPath:
@@ -41,7 +46,14 @@ def data_path(options: ServiceOptions, now: Callable[[], ServiceOptions], stack:
     decisions = SampleLog(options.log.path, shard=shard_of_this_process(time.time()))
     if options.pipeline is Pipeline.IN_PROCESS:
         memory = InProcessEvaluator(collect_interval=lambda: now().collect_interval, keep=lambda: longest_window(now()))
-        return DataPath(samples_of=lambda _: memory, decisions=decisions, evaluator=memory, windows=memory)
+        book = RescaleBook()
+        return DataPath(
+            samples_of=lambda _: NotedSamples(memory, book),
+            decisions=NotedDecisions(decisions, book),
+            evaluator=memory,
+            windows=memory,
+            downtimes=DowntimeLearner(book),
+        )
     spark = _spark_evaluator(options, now)
     stack.push_async_callback(asyncio.to_thread, spark.close)
     return DataPath(
@@ -49,6 +61,7 @@ def data_path(options: ServiceOptions, now: Callable[[], ServiceOptions], stack:
         decisions=decisions,
         evaluator=spark,
         windows=LogWindows(options.log.path),
+        downtimes=DowntimeLearner(_log_rescales(spark, options.log.path)),
     )
 
 
@@ -82,6 +95,12 @@ def _spark_evaluator(options: ServiceOptions, now: Callable[[], ServiceOptions])
             session, options.log.path, collect_interval=lambda: now().collect_interval
         ),
     )
+
+
+def _log_rescales(spark: RevivingEvaluator, log: Path) -> RescaleSource:
+    from headgate.pipeline.downtime_log import LogRescales  # noqa: PLC0415
+
+    return LogRescales(lambda: spark.session, log)
 
 
 def longest_window(options: ServiceOptions) -> timedelta:

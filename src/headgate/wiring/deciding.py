@@ -17,6 +17,7 @@ from headgate.control.reactive.deciding import ReactiveDecider
 from headgate.control.reactive.fitness import Fitness
 from headgate.control.reactive.steering import Steering
 from headgate.control.redeployment import Redeployment
+from headgate.control.restarts import Restarts
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.selection import SelectedRealizer
 from headgate.pipeline.selected import SelectedEvaluator
@@ -54,6 +55,7 @@ class Deciding:
             decisions=self.decisions or self.data.decisions,
             rollback=RollbackStep(failures=self.engines.history, memory=self._memory()),
             steering=self.steering,
+            restarts=Restarts(model=self.data.downtimes),
             decider=ReactiveDecider(
                 usual=PluginDecider(host=self.host, events=self.events),
                 events=self.events,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,6 +13,7 @@ from headgate.config import for_job
 from headgate.config.launches import SAVEPOINT_REDEPLOY
 from headgate.control.reactive.fitness import FactsFinder
 from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.clusters import ClustersFailureHistory, ClustersMetricCollector
 from headgate.engines.flink.collector import FlinkMetricCollector
 from headgate.engines.flink.dynamic import DynamicConfigRealizer
 from headgate.engines.flink.exceptions import FlinkFailureHistory
@@ -21,12 +22,20 @@ from headgate.engines.flink.realizer import ResourceRequirementsRealizer
 from headgate.engines.flink.redeploy.realizer import SavepointRedeployRealizer, StillOurs
 from headgate.engines.flink.suitability import inspect
 from headgate.engines.flink.wishes import SettingsOf
+from headgate.engines.kubernetes.api import ResourceApi
+from headgate.engines.kubernetes.deployments import Deployments
+from headgate.engines.kubernetes.jobs import KubernetesJobListFetcher
+from headgate.engines.kubernetes.realizer import FlinkOperatorRealizer, KubernetesScalingRealizer
+from headgate.engines.prometheus.clusters import ScrapedClusters
+from headgate.engines.prometheus.collector import PrometheusMetricCollector
+from headgate.engines.prometheus.server import PrometheusServer
 from headgate.engines.yarn.applications import Applications
 from headgate.engines.yarn.collector import YarnMetricCollector
 from headgate.engines.yarn.history import YarnFailureHistory
 from headgate.engines.yarn.jobs import YarnJobListFetcher
 from headgate.engines.yarn.manager import ResourceManagers
 from headgate.engines.yarn.realizer import YarnScalingRealizer
+from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.service import ServiceOptions
 from headgate.options.yarn import YarnOptions
 from headgate.plugins.host import Provided
@@ -44,10 +53,15 @@ class Engines:
     fetchers: Mapping[str, JobListFetcher]
     """By the name of the cluster."""
     collector: MetricCollector
+    """Observes jobs over Flink's REST."""
+    scraped: ScrapedClusters
+    """Those whose jobs are observed through a Prometheus server."""
     history: FailureHistory
     """Tells of the failures of jobs; of a job of somebody else's engine it knows none."""
     in_place: ScalingRealizer
     """Changes running jobs."""
+    operator: FlinkOperatorRealizer
+    """Changes jobs of Flink's Kubernetes operator, in place or not."""
     facts: FactsFinder
     """Looks at whether a job is fit for reactive mode."""
     redeploy: SavepointRedeployRealizer
@@ -58,11 +72,18 @@ class Engines:
         return replace(self, fetchers={**self.fetchers, **further})
 
     @property
+    def by_default(self) -> MetricCollector:
+        """Observes each job where the metrics of its cluster are."""
+        return ClustersMetricCollector(self.scraped, self.collector)
+
+    @property
     def provided(self) -> Provided:
         """The adapters by the names under which they are registered."""
         return {
             (Kind.METRIC_COLLECTOR, "flink-rest"): self.collector,
+            (Kind.METRIC_COLLECTOR, "prometheus"): self.scraped.collector,
             (Kind.SCALING_REALIZER, "resource-requirements"): self.in_place,
+            (Kind.SCALING_REALIZER, "flink-operator"): self.operator,
             (Kind.SCALING_REALIZER, SAVEPOINT_REDEPLOY): self.redeploy,
         }
 
@@ -81,14 +102,16 @@ async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack,
             name: FlinkJobListFetcher({name: client}, settings_of, basis=now) for name, client in clients.items()
         },
         collector=FlinkMetricCollector(clients),
+        scraped=_scraped(options, clients, stack),
         history=FlinkFailureHistory(clients),
         in_place=_in_place(options, clients),
+        operator=FlinkOperatorRealizer(()),
         facts=partial(_facts, clients),
         redeploy=SavepointRedeployRealizer(clients, still_ours=still_ours),
     )
     for yarn in options.yarn:
         engines = _with_yarn(engines, yarn, settings_of, stack)
-    return engines
+    return _with_kubernetes(engines, options.kubernetes, settings_of, stack)
 
 
 async def _facts(clients: Mapping[str, FlinkClient], ctx: JobContext) -> Facts:
@@ -99,8 +122,21 @@ async def _facts(clients: Mapping[str, FlinkClient], ctx: JobContext) -> Facts:
 def collect_time_limit(options: ServiceOptions) -> timedelta:
     """Bound the collection of one job: no tick is held up for longer than a request or a tick may last."""
     timeouts = [cluster.request_timeout for cluster in options.clusters]
+    timeouts += [cluster.prometheus.timeout for cluster in options.clusters]
     timeouts += [yarn.request_timeout for yarn in options.yarn]
+    timeouts += [kubernetes.request_timeout for kubernetes in options.kubernetes]
     return max([options.collect_interval, *timeouts])
+
+
+def _scraped(options: ServiceOptions, clients: Mapping[str, FlinkClient], stack: AsyncExitStack) -> ScrapedClusters:
+    servers = {
+        cluster.name: PrometheusServer(cluster.name, cluster.prometheus)
+        for cluster in options.clusters
+        if cluster.prometheus.url is not None
+    }
+    for server in servers.values():
+        stack.push_async_callback(server.close)
+    return ScrapedClusters(servers, PrometheusMetricCollector(clients, servers), FlinkFailureHistory(clients))
 
 
 def _in_place(options: ServiceOptions, clients: Mapping[str, FlinkClient]) -> ScalingRealizer:
@@ -121,3 +157,27 @@ def _with_yarn(engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, sta
         history=YarnFailureHistory(applications, engines.history),
         in_place=YarnScalingRealizer(applications, engines.in_place),
     )
+
+
+def _with_kubernetes(
+    engines: Engines, kubernetes: Sequence[KubernetesOptions], settings_of: SettingsOf, stack: AsyncExitStack
+) -> Engines:
+    """Put Kubernetes clusters in front: each answers for its deployments, whatever stood before for the others."""
+    clusters = tuple(_open_deployments(one, stack) for one in kubernetes)
+    operator = FlinkOperatorRealizer(clusters)
+    for one in clusters:
+        engines = replace(
+            engines,
+            fetchers={**engines.fetchers, one.options.name: KubernetesJobListFetcher(one, settings_of)},
+            collector=ClustersMetricCollector(one, engines.collector),
+            history=ClustersFailureHistory(one, engines.history),
+        )
+    in_place = KubernetesScalingRealizer(operator, clusters, engines.in_place)
+    return replace(engines, operator=operator, in_place=in_place) if clusters else engines
+
+
+def _open_deployments(options: KubernetesOptions, stack: AsyncExitStack) -> Deployments:
+    deployments = Deployments(options, ResourceApi(options))
+    stack.push_async_callback(deployments.api.close)
+    stack.push_async_callback(deployments.close)
+    return deployments

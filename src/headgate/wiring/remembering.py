@@ -9,12 +9,23 @@ from headgate.config.secrets import resolve
 from headgate.control.leases import Leases
 from headgate.control.outbox import Outbox
 from headgate.errors import ConfigError
+from headgate.kube.login import Login
+from headgate.kube.pod import own_namespace
+from headgate.options.lease import LeaseOptions
 from headgate.options.service import ServiceOptions
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
 from headgate.ports import EventHandler, StateStore
+from headgate.stores.fence import Fence
+from headgate.stores.kubernetes_leases import KubernetesLeases
+from headgate.stores.lease_objects import LeaseObjects
 from headgate.stores.memory import MemoryStateStore
 from headgate.stores.opening import open_store
+from headgate.stores.split import SplitStateStore
+
+_CALLS = 6
+"""A call of Kubernetes that is not answered may take this part of a lease's duration; there are two in a renewal."""
+_NO_FENCE = "lease.kubernetes: needs a state store that all Headgates share. Hint: state-store: postgresql://..."
 
 
 def remember(options: ServiceOptions, host: PluginHost, events: EventHandler, stack: AsyncExitStack) -> Outbox:
@@ -25,6 +36,8 @@ def remember(options: ServiceOptions, host: PluginHost, events: EventHandler, st
         ConfigError: a secret that is not there, or no such store.
     """
     store = _open_state(options.state_store, host)
+    if options.lease.kubernetes.enabled:
+        store = _split(store, options.lease, stack)
     return Outbox(store=store, events=events, leases=_divide(store, options, stack))
 
 
@@ -36,6 +49,23 @@ def _open_state(reference: str, host: PluginHost) -> StateStore:
         return open_store(resolve(reference))
     except ValueError as error:
         raise ConfigError([f"state-store: {error}"]) from error
+
+
+def _split(states: StateStore, options: LeaseOptions, stack: AsyncExitStack) -> StateStore:
+    """
+    Keep the leases in Kubernetes.
+
+    Raises:
+        ConfigError: other Headgates could not use the same state store, or it cannot refuse what comes too late.
+    """
+    if not isinstance(states, Fence):
+        raise ConfigError([_NO_FENCE])
+    where = options.kubernetes
+    login = Login(kubeconfig=where.kubeconfig, context=where.context, time_limit=options.duration / _CALLS)
+    objects = LeaseObjects(login, namespace=where.namespace or own_namespace() or "default", prefix=where.prefix)
+    leases = KubernetesLeases(objects, states)
+    stack.push_async_callback(asyncio.to_thread, leases.close)
+    return SplitStateStore(states, leases)
 
 
 def _divide(store: StateStore, options: ServiceOptions, stack: AsyncExitStack) -> Leases | None:

@@ -50,7 +50,7 @@ def in_log(folder: Path) -> LogWindows:
 
 def kept(sample: JobSample) -> Mapping[VertexId, Mapping[Measure, float]]:
     """Give what was measured, but for what no formula reads."""
-    left_out = {Measure.ACCUMULATED_IDLE_TIME, Measure.ACCUMULATED_BACKPRESSURED_TIME}
+    left_out = {Measure.ACCUMULATED_BACKPRESSURED_TIME}
     return {
         vertex: {measure: value for measure, value in measured.values.items() if measure not in left_out}
         for vertex, measured in sample.vertices.items()

@@ -64,7 +64,7 @@ class ReactiveDecider:
         if not is_reactive(ctx.options):
             decision = await self.usual.decide(ctx, sample, answer, now, state)
             self._learn(ctx, sample, answer, decision)
-            return self._after_workers(ctx, sample, decision)
+            return decision
         need = await self._need(ctx, sample, answer, now, state)
         self._learn(ctx, sample, answer, need)
         jobs = self.ledger.jobs.get(ctx.key.cluster, 1)
@@ -106,18 +106,6 @@ class ReactiveDecider:
         elif is_reactive(ctx.options):
             slots = max(slots, ctx.options.reactive.min_parallelism)
         self.ledger.needs[ctx.key] = slots
-
-    def _after_workers(self, ctx: JobContext, sample: JobSample, decision: Decision) -> Decision:
-        """Hold a growth back for which there are no slots yet, where workers can be had for it."""
-        room, free, total = self.ledger.rooms.get(ctx.key.cluster), sample.slots_free, sample.slots_total
-        is_made = decision.outcome is Outcome.RESCALE and decision.reason not in _NOT_MADE
-        if room is None or free is None or total is None or not is_made:
-            return decision
-        more = needed_slots(decision, sample) - slots_of(sample.topology)
-        if not free < more <= free + room - total:
-            return decision
-        message = f"{more} slots more are needed and {free} free: workers are asked for first; {decision.message}"
-        return without_change(decision, Reason.WORKERS_AWAITED, message)
 
     def _left_to_engine(self, ctx: JobContext, sample: JobSample, need: Decision) -> Decision:
         used, needed = slots_of(sample.topology), self.ledger.needs.get(ctx.key)

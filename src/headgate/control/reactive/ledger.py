@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headgate.algorithm.reactive.shares import SlotWish
@@ -61,7 +61,9 @@ class Ledger:
     caps: dict[str, int] = field(default_factory=dict)
     """Slots of a cluster that may still be used while some of its workers are about to go."""
     rooms: dict[str, int] = field(default_factory=dict)
-    """Slots that a cluster can have when it has all the workers that it may."""
+    """Slots that a cluster can have when it has all the workers that it may; 0 where none can be had now."""
+    promised: dict[JobKey, int] = field(default_factory=dict)
+    """Slots more that each job was last decided to take; until it is decided for again they may still count as free."""
 
     holds: dict[JobKey, Hold] = field(default_factory=dict)
     """Of the jobs that were decided in this cycle to stay as they run."""
@@ -85,3 +87,7 @@ class Ledger:
         self.held = {job: hold for job, hold in self.held.items() if job in known}
         self.holds.clear()
         self.needs.clear()
+
+    def keep_promises(self, jobs: Collection[JobKey]) -> None:
+        """Forget what was promised to the others."""
+        self.promised = {job: slots for job, slots in self.promised.items() if job in jobs}

@@ -126,6 +126,7 @@ class Steering:
             now: when the cycle began.
         """
         decided = {decision.job: decision for decision in decisions}
+        self.ledger.keep_promises(observations)
         mine = [each for each in self.clusters if self.looks_after(JobKey(each.name, ""))]
         for each in self.clusters:
             if each not in mine:
@@ -138,7 +139,7 @@ class Steering:
         """Forget what was wanted: whoever acts now may want something else."""
         cluster.fleet = cluster.asked = cluster.missing_since = None
         self._let_grow(cluster)
-        self.ledger.rooms.pop(cluster.name, None)
+        self.ledger.rooms[cluster.name] = 0
 
     def _let_grow(self, cluster: SteeredCluster) -> None:
         cluster.drain = None
@@ -194,7 +195,7 @@ class Steering:
                 else:
                     await self._advise(cluster, seeing, now)
         except Exception as error:  # noqa: BLE001 - one provider's failure is its cluster's event, whatever it is
-            self.ledger.rooms.pop(cluster.name, None)
+            self._tell_no_room(cluster, now)
             limit = f"no answer within {self.time_limit.total_seconds():g} s" if isinstance(error, TimeoutError) else ""
             why = limit or str(error) or type(error).__name__
             self.events.handle(reports.workers_failed(cluster.name, why, now))
@@ -224,9 +225,16 @@ class Steering:
         elif is_more or cluster.missing_since is None:
             cluster.missing_since = now
         if cluster.missing_since and now - cluster.missing_since >= _PATIENCE:
-            self.ledger.rooms.pop(cluster.name, None)
+            self.ledger.rooms[cluster.name] = 0
         else:
             self.ledger.rooms[cluster.name] = in_force(cluster.options).most * per
+
+    def _tell_no_room(self, cluster: SteeredCluster, now: datetime) -> None:
+        """Let nobody count on workers of which the provider cannot tell; that it never will is not known at once."""
+        since = cluster.missing_since = cluster.missing_since or now
+        self.ledger.rooms.pop(cluster.name, None)
+        if now - since >= _PATIENCE:
+            self.ledger.rooms[cluster.name] = 0
 
     async def _one_more(self, cluster: SteeredCluster, fleet: Fleet, asked: int, now: datetime) -> Fleet:
         """Add a worker where all that were asked for are there, and a job that was never seen to run still waits."""

@@ -20,20 +20,17 @@ from headgate.engines.flink.details import JobDetails, read_details
 from headgate.engines.flink.memory import JobMemory
 from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.overview import Slots, read_slots, read_values
-from headgate.engines.flink.settings import Config, read_checkpoint_interval, read_config, settings_of
 from headgate.engines.flink.shared import Shared
+from headgate.engines.flink.standing import StandingSettings
 from headgate.engines.flink.tick import Tick
-from headgate.engines.flink.workers import TaskManagerSize, WorkerMetrics, read_size
-from headgate.errors import HeadgateError, NotFoundError
+from headgate.engines.flink.workers import WorkerMetrics
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobMeasure
-from headgate.model.samples import Aggregate, EngineSettings, JobSample, Signal
+from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.options.deviations import Deviation
 from headgate.ports import JobContext
 
-_SETTINGS_AGE = timedelta(minutes=5)
-"""How long the cluster's and the job's settings are believed: they change with a restart of either."""
 _JOBMANAGER_METRICS = ("taskSlotsTotal", "taskSlotsAvailable", "numRegisteredTaskManagers", "numRunningJobs")
 
 
@@ -55,7 +52,7 @@ class FlinkMetricCollector:
         cluster, memory = self._clusters[ctx.key.cluster], self._memory(ctx)
         asked_s = asyncio.get_running_loop().time()
         details = await cluster.client.get(f"/jobs/{ctx.job_id}", read_details)
-        settings = await _read_settings(cluster, memory, adaptive=details.adaptive, at=at)
+        settings = await cluster.settings.read(memory, adaptive=details.adaptive, at=at)
         tick = Tick(
             client=cluster.client,
             job_id=ctx.job_id,
@@ -123,8 +120,7 @@ class _Cluster:
     slots: Shared[Slots]
     values: Shared[Mapping[JobMeasure, float]]
     workers: WorkerMetrics
-    config: Shared[Config]
-    size: Shared[TaskManagerSize | None]
+    settings: StandingSettings
 
     @classmethod
     def of(cls, client: FlinkClient) -> _Cluster:
@@ -134,28 +130,8 @@ class _Cluster:
             workers=workers,
             slots=Shared(lambda: client.get("/overview", read_slots)),
             values=Shared(workers.read),
-            config=Shared(lambda: client.get("/jobmanager/config", read_config), _SETTINGS_AGE),
-            size=Shared(lambda: client.get("/taskmanagers", read_size), _SETTINGS_AGE),
+            settings=StandingSettings(client),
         )
-
-
-async def _read_settings(
-    cluster: _Cluster, memory: JobMemory, *, adaptive: bool | None, at: datetime
-) -> EngineSettings:
-    config, size = await asyncio.gather(cluster.config.get(at), cluster.size.get(at))
-    if memory.settings_at is None or at - memory.settings_at >= _SETTINGS_AGE:
-        memory.settings_at = at
-        memory.checkpoint_interval_s = await _read_checkpoint_interval(cluster.client, memory)
-    return settings_of(config, memory.checkpoint_interval_s, adaptive=adaptive, size=size)
-
-
-async def _read_checkpoint_interval(client: FlinkClient, memory: JobMemory) -> float | None:
-    try:
-        return await client.get(f"/jobs/{memory.job_id}/checkpoints/config", read_checkpoint_interval)
-    except NotFoundError:
-        return None  # Flink's way to say that checkpoints are off
-    except HeadgateError:
-        return memory.checkpoint_interval_s
 
 
 def _topology(details: JobDetails, memory: JobMemory) -> Topology:

@@ -1,0 +1,70 @@
+"""What a rescale costs and what it saves, in subtask-seconds, and whether it is worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from headgate.algorithm.history import History
+from headgate.model.decision import Decision, Proposal
+from headgate.model.forecast import Price
+from headgate.model.metrics import EvaluatedMetrics
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.units import format_duration
+
+
+def priced(
+    decision: Decision, evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History
+) -> Price | None:
+    """
+    Give the price of a rescale; None where nobody knows how long it takes.
+
+    All subtasks stand still for the downtime; the subtasks that go are saved for the horizon. Source: Varga, Balassi
+    and Kiss 2021: a rescale that costs more than it saves is none to make.
+    """
+    downtime = downtime_s(evaluated, options, history)
+    if downtime is None:
+        return None
+    less = sum(change.current - change.wanted for change in decision.changes.values())
+    return Price(
+        downtime_s=downtime,
+        cost_s=sum(proposal.current for proposal in decision.proposals) * downtime,
+        saved_s=less * options.rescale_horizon.total_seconds(),
+        horizon=options.rescale_horizon,
+    )
+
+
+def downtime_s(evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History) -> float | None:
+    """
+    Give how long a rescale stops the job at worst.
+
+    The upper end of what is predicted, else the longest restart that is remembered. Where there is neither, what
+    `restart.time` says for a job that owes something, and nothing for another one.
+    """
+    if evaluated.downtime is not None:
+        return evaluated.downtime.high.total_seconds()
+    measured = [record.restart for record in history if record.restart is not None]
+    if measured:
+        return max(measured).total_seconds()
+    return options.restart_time.total_seconds() if options.sla.is_set else None
+
+
+def not_worth(price: Price, changes: Collection[Proposal], options: AutoscalerOptions) -> str | None:
+    """
+    Say why a rescale costs more than it saves; None when it does not.
+
+    Growth that has cause is worth any price. Growth that only goes along counts against what is saved where something
+    is owed; elsewhere it is worth any price, too.
+    """
+    grows = [change for change in changes if change.wanted > change.current]
+    if any(change.outside for change in grows) or (grows and not options.sla.is_set):
+        return None
+    return None if price.saved_s >= price.cost_s else told(price)
+
+
+def told(price: Price) -> str:
+    """Word a price, both of its sides."""
+    saving = f"shrinking saves {price.saved_s:.0f}" if price.saved_s > 0 else f"growing takes {-price.saved_s:.0f} more"
+    return (
+        f"a restart of {price.downtime_s:.0f} s costs {price.cost_s:.0f} subtask-seconds, "
+        f"{saving} within {format_duration(price.horizon)}"
+    )

@@ -1,0 +1,74 @@
+"""How long a restart is to be expected to take: as the downtime model has learnt, else as the options say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from headgate.algorithm.history import restart_time
+from headgate.control.selection import has_own_realizer
+from headgate.model.downtime import Downtime
+from headgate.model.identity import JobKey
+from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.model.samples import JobSample
+from headgate.model.state import ScalingRecord
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Parity
+from headgate.ports import DowntimeModel, JobContext
+
+Answer = EvaluatedMetrics | NotReady
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarts:
+    """Knows of each job how long a restart takes."""
+
+    model: DowntimeModel | None = None
+    """None: only the options and what was tracked say."""
+    _expecting: dict[JobKey, tuple[AutoscalerOptions, AutoscalerOptions]] = field(default_factory=dict, init=False)
+
+    def downtime(self, ctx: JobContext, sample: JobSample) -> Downtime | None:
+        """Predict a job's downtime; None where the model may not or cannot say."""
+        options = ctx.options
+        if self.model is None or not options.downtime_model_enabled or options.parity is not Parity.CURRENT:
+            return None
+        return self.model.predict(sample, redeploy=has_own_realizer(options))
+
+    def expecting(self, ctx: JobContext, sample: JobSample, history: Sequence[ScalingRecord]) -> AutoscalerOptions:
+        """
+        Give the job's options, their restart time the one that it is known to take.
+
+        That is the upper end of the model's interval: what must hold is held against it. The tracked restarts' limit
+        bounds it too. The same time gives the same object, for a job whose options are new is laid out anew.
+        """
+        options, downtime = ctx.options, self.downtime(ctx, sample)
+        limit = options.restart_time_tracking_limit
+        restart = min(_rounded_up(downtime.high), limit) if downtime else restart_time(options, history)
+        if restart == options.restart_time:
+            return options
+        usual, expecting = self._expecting.get(ctx.key, (None, options))
+        if usual is not options or expecting.restart_time != restart:
+            expecting = replace(options, restart_time=restart)
+            self._expecting[ctx.key] = options, expecting
+        return expecting
+
+    def keep_only(self, jobs: Collection[JobKey]) -> None:
+        """Forget the other jobs."""
+        for job in self._expecting.keys() - set(jobs):
+            del self._expecting[job]
+
+    def noted(self, ctx: JobContext, sample: JobSample | None, answer: Answer) -> Answer:
+        """Note on an evaluated job how long a rescale would stop it."""
+        if sample is None or not isinstance(answer, EvaluatedMetrics):
+            return answer
+        downtime = self.downtime(ctx, sample)
+        return answer if downtime is None else replace(answer, downtime=downtime)
+
+
+def _rounded_up(duration: timedelta) -> timedelta:
+    """Give whole seconds of two digits that are no less: 0.4 s is 1 s, 101 s are 110 s."""
+    seconds = math.ceil(duration.total_seconds())
+    step = 10 ** max(len(str(seconds)) - 2, 0)
+    return timedelta(seconds=math.ceil(seconds / step) * step)

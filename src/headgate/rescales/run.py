@@ -1,0 +1,141 @@
+"""Makes one rescale and divides its time: Flink's own timestamps wherever it has one, looks elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from headgate.errors import RefusedError
+from headgate.rescales.answers import (
+    Snapshot,
+    read_rescale,
+    read_restart,
+    read_restored,
+    read_savepoint,
+    read_subtasks,
+)
+from headgate.rescales.backlog import now_ms, outlet
+from headgate.rescales.cells import Kind, Move
+from headgate.rescales.job import RATE_PER_S, MeasuredJob, await_running
+from headgate.rescales.phases import Instants, Phases, last_to_run, split
+from headgate.rescales.rest import Rest, await_value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stand:
+    """A measured job that runs, and the savepoints that its start came from."""
+
+    job: MeasuredJob
+    job_id: str
+    parallelism: int
+    savepoints: tuple[str, ...] = ()
+    """To be removed when nothing runs from them any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One rescale that was made."""
+
+    at: datetime
+    phases: Phases
+    snapshot: Snapshot
+    stand: Stand
+    """What runs since."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ending:
+    """How the tasks of before were ended, and what runs instead."""
+
+    snapshot: Snapshot
+    snapshot_begun_ms: int
+    stopping_ms: int
+    stopped_ms: int
+    stand: Stand
+    job: dict[str, Any]
+    """What `/jobs/:id` says of it."""
+
+
+def rescale(rest: Rest, stand: Stand, move: Move) -> Measured:
+    """
+    Bring a job that keeps up with its load to another parallelism, and wait until it keeps up again.
+
+    Raises:
+        TransientError: a step took too long, or there was no answer.
+        RefusedError: Flink will not.
+    """
+    requested = now_ms()
+    ending = (_in_place if move.kind is Kind.IN_PLACE else _redeployed)(rest, stand, move.after, requested)
+    way_out = outlet(rest, ending.job, move.after)
+    first_output = way_out.await_output()
+    position = RATE_PER_S * (ending.stopping_ms / 1000 - stand.job.spec.epoch.timestamp())
+    caught_up = way_out.await_level(past=position)
+    initializing, running = last_to_run(_subtasks(rest, ending.job))
+    instants = Instants(
+        requested=requested,
+        snapshot_begun=ending.snapshot_begun_ms,
+        stopping=ending.stopping_ms,
+        stopped=ending.stopped_ms,
+        initializing=initializing,
+        running=running,
+        first_output=first_output,
+        caught_up=caught_up,
+    )
+    at = datetime.fromtimestamp(requested / 1000, UTC)
+    return Measured(at=at, phases=split(instants), snapshot=ending.snapshot, stand=ending.stand)
+
+
+def _in_place(rest: Rest, stand: Stand, parallelism: int, requested: int) -> _Ending:
+    path = f"/jobs/{stand.job_id}"
+    bounds = {"parallelism": {"lowerBound": parallelism, "upperBound": parallelism}}
+    vertices = rest.get(path)["vertices"]
+    rest.send("PUT", f"{path}/resource-requirements", {vertex["id"]: bounds for vertex in vertices})
+    job = await_running(rest, stand.job_id, parallelism)
+    rescaled = await_value(lambda: read_rescale(rest.get(f"{path}/rescales/history"), requested), "the rescale's history")
+    restart = read_restart(rest.get(f"{path}/rescales/details/{rescaled}"))
+    snapshot = await_value(lambda: read_restored(rest.get(f"{path}/checkpoints")), "the checkpoint that was restored")
+    return _Ending(
+        snapshot=snapshot,
+        snapshot_begun_ms=restart.stopping_ms,
+        stopping_ms=restart.stopping_ms,
+        stopped_ms=restart.stopped_ms,
+        stand=Stand(job=stand.job, job_id=stand.job_id, parallelism=parallelism, savepoints=stand.savepoints),
+        job=job,
+    )
+
+
+def _redeployed(rest: Rest, stand: Stand, parallelism: int, _requested: int) -> _Ending:
+    path = f"/jobs/{stand.job_id}"
+    trigger = rest.send("POST", f"{path}/stop", {"drain": False})["request-id"]
+    location = await_value(lambda: _location(rest, f"{path}/savepoints/{trigger}"), "the savepoint")
+    stopped = await_value(lambda: rest.get(path)["timestamps"]["FINISHED"] or None, "the job's end")
+    job_id = stand.job.start(rest, parallelism, savepoint=location)
+    job = await_running(rest, job_id, parallelism)
+    snapshot = await_value(lambda: read_savepoint(rest.get(f"{path}/checkpoints")), "the savepoint's instants")
+    return _Ending(
+        snapshot=snapshot,
+        snapshot_begun_ms=snapshot.begun_ms,
+        stopping_ms=snapshot.complete_ms,
+        stopped_ms=stopped,
+        stand=Stand(
+            job=stand.job, job_id=job_id, parallelism=parallelism, savepoints=(*stand.savepoints, location)
+        ),
+        job=job,
+    )
+
+
+def _location(rest: Rest, path: str) -> str | None:
+    answer = rest.get(path)
+    operation = answer.get("operation") or {}
+    if "failure-cause" in operation:
+        message = f"the savepoint failed: {operation['failure-cause']['stack-trace'][:300]}"
+        raise RefusedError(message)
+    return operation.get("location")
+
+
+def _subtasks(rest: Rest, job: dict[str, Any]) -> Sequence[Any]:
+    times = (rest.get(f"/jobs/{job['jid']}/vertices/{vertex['id']}/subtasktimes") for vertex in job["vertices"])
+    return list(chain.from_iterable(map(read_subtasks, times)))

@@ -1,0 +1,110 @@
+"""
+The order of a series: every cell as often as every other of its round, in an order that a seed alone decides.
+
+A round rescales a job of each state and backend along every move once, in both kinds. Its blocks are shuffled, and the
+moves within a block are a random closed walk, so that neither a busy hour nor a warm cache falls on one cell alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise, product
+
+from headgate.rescales.cells import Backend, Block, Kind, Move
+
+CORNER_ROUNDS = 5
+"""How often the corner cells come before anything else does."""
+MORE_ROUNDS = 5
+"""How often the other cells come after that, as far as the budget reaches."""
+
+_Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factors:
+    """What is varied beside backend and kind."""
+
+    states_mb: tuple[int, ...] = (0, 10, 100, 500)
+    """Rising; the first and the last are corners."""
+    parallelisms: tuple[int, ...] = (1, 2, 4, 8)
+    """Rising; the changes from the first to the second and to the last are corners."""
+
+    @property
+    def corner_states(self) -> tuple[int, ...]:
+        """The least and the most state."""
+        return tuple(dict.fromkeys((self.states_mb[0], self.states_mb[-1])))
+
+    @property
+    def corner_moves(self) -> tuple[_Pair, ...]:
+        """The smallest and the largest change, up and down."""
+        least, most = self.parallelisms[:2], (self.parallelisms[0], self.parallelisms[-1])
+        return tuple(chain.from_iterable((pair, pair[::-1]) for pair in dict.fromkeys((least, most))))
+
+    @property
+    def steps_between(self) -> tuple[_Pair, ...]:
+        """The changes between neighbours that are no corners, up and down."""
+        return tuple(chain.from_iterable((pair, pair[::-1]) for pair in pairwise(self.parallelisms[1:])))
+
+
+def draw_series(seed: int, factors: Factors | None = None) -> tuple[Block, ...]:
+    """
+    Return all blocks in their order: the rounds of the corner cells first, then the others as long as time is left.
+
+    Args:
+        seed: the same gives the same series.
+        factors: what is varied; by default all of it.
+    """
+    factors = factors or Factors()
+    chance = random.Random(seed)  # noqa: S311 - an experiment's order, no secret
+    blocks: list[Block] = []
+    for name, states, moves in _rounds(factors):
+        jobs = list(product(states, Backend))
+        chance.shuffle(jobs)
+        for state_mb, backend in jobs:
+            run = blocks[-1].first_run + len(blocks[-1].moves) if blocks else 0
+            walk = draw_walk(moves, chance)
+            block = Block(
+                number=len(blocks), round=name, state_mb=state_mb, backend=backend, first_run=run, moves=walk
+            )
+            blocks.append(block)
+    return tuple(blocks)
+
+
+def _rounds(factors: Factors) -> Iterator[tuple[str, Sequence[int], Sequence[_Pair]]]:
+    for number in range(1, CORNER_ROUNDS + 1):
+        yield f"corners {number}", factors.corner_states, factors.corner_moves
+    between = [state for state in factors.states_mb if state not in factors.corner_states]
+    for number in range(1, MORE_ROUNDS + 1):
+        if between:
+            yield f"states between {number}", between, factors.corner_moves
+        if factors.steps_between:
+            yield f"steps between {number}", factors.states_mb, factors.steps_between
+
+
+def draw_walk(pairs: Iterable[_Pair], chance: random.Random) -> tuple[Move, ...]:
+    """
+    Draw a closed walk that takes each move once in each kind (Hierholzer's way through a graph).
+
+    Args:
+        pairs: from where to where; each with its reverse, and all connected, so that there is such a walk.
+        chance: decides among the walks.
+    """
+    ahead: dict[int, list[Move]] = defaultdict(list)
+    for (before, after), kind in product(pairs, Kind):
+        ahead[before].append(Move(before=before, after=after, kind=kind))
+    for moves in ahead.values():
+        chance.shuffle(moves)
+    pending: list[tuple[int, Move | None]] = [(min(ahead), None)]
+    walk: list[Move] = []
+    while pending:
+        place, by = pending[-1]
+        if ahead[place]:
+            taken = ahead[place].pop()
+            pending.append((taken.after, taken))
+        else:
+            pending.pop()
+            walk += [by] if by else []
+    return tuple(reversed(walk))

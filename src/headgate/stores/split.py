@@ -1,0 +1,59 @@
+"""A state store in two places: states in one, leases in another, with the fence of the first between them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from headgate.model.identity import JobKey
+from headgate.model.state import JobState, ScalingRecord, VersionedState
+from headgate.ports import Lease, StateStore
+from headgate.stores.kubernetes_leases import KubernetesLeases
+
+
+class SplitStateStore:
+    """Hands each call on to where it belongs. A save is fenced where the states are."""
+
+    def __init__(self, states: StateStore, leases: KubernetesLeases) -> None:
+        """Put the two together; the leases have the states' fence already."""
+        self._states = states
+        self._leases = leases
+
+    def load(self, job: JobKey, /) -> VersionedState:
+        """Give the job's state."""
+        return self._states.load(job)
+
+    def save(self, job: JobKey, state: JobState, expected_version: int, /, *, lease: Lease | None = None) -> int:
+        """Replace the job's state, unless the lease has been followed by another one."""
+        return self._states.save(job, state, expected_version, lease=lease)
+
+    def forget(self, job: JobKey, /) -> None:
+        """Remove all that is kept of the job."""
+        self._states.forget(job)
+
+    def history(self, job: JobKey, since: datetime, /) -> tuple[ScalingRecord, ...]:
+        """Give the rescales made since then."""
+        return self._states.history(job, since)
+
+    def in_flight(self) -> tuple[JobKey, ...]:
+        """Give the jobs that have an open intent or events that wait."""
+        return self._states.in_flight()
+
+    def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
+        """Take or renew the lease of a shard."""
+        return self._leases.acquire(shard, holder, duration, now=now)
+
+    def renew(self, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        """Renew all that a holder has."""
+        return self._leases.renew(holder, duration, now=now)
+
+    def release(self, lease: Lease, /) -> None:
+        """Give a lease back."""
+        self._leases.release(lease)
+
+    def holds(self, lease: Lease, /, *, now: datetime | None = None) -> bool:
+        """Tell whether a lease is still good."""
+        return self._leases.holds(lease, now=now)
+
+    def leases(self, *, now: datetime | None = None) -> tuple[Lease, ...]:
+        """Give every lease that is good."""
+        return self._leases.leases(now=now)
