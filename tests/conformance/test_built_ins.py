@@ -11,6 +11,7 @@ import pytest
 
 from headgate.pipeline.single import BuiltInMetricEvaluator
 from headgate.plugins.alignment import Balanced, EvenlySpread, Off
+from headgate.plugins.hpa import HpaMetricEvaluator
 from headgate.plugins.kinds import Kind
 from headgate.testing.conformance.alignment_mode import AlignmentModeSuite
 from headgate.testing.conformance.metric_evaluator import MetricEvaluatorSuite
@@ -31,6 +32,15 @@ class TestBuiltInMetricEvaluator(MetricEvaluatorSuite):
     def evaluator(self) -> BuiltInMetricEvaluator:
         """Give one without parameters."""
         return BuiltInMetricEvaluator({})
+
+
+class TestHpaMetricEvaluator(MetricEvaluatorSuite):
+    """The policy of the 2021 paper."""
+
+    @pytest.fixture
+    def evaluator(self) -> HpaMetricEvaluator:
+        """Give one without parameters."""
+        return HpaMetricEvaluator({})
 
 
 class TestBalanced(AlignmentModeSuite):

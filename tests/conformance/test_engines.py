@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from tests.conformance.flink_stage import FlinkStage, flink_stage
+from tests.conformance.prometheus_stage import PrometheusStage, prometheus_stage
 from tests.conformance.simulated_stage import SimulatedStage
 from tests.conformance.yarn_stage import YarnStage, yarn_stage
 
@@ -36,6 +37,16 @@ class OnSimulation:
 
 class TestFlinkMetricCollector(OnFlink, MetricCollectorSuite):
     """Over REST."""
+
+
+class TestPrometheusMetricCollector(MetricCollectorSuite):
+    """Through a Prometheus that scrapes Flink."""
+
+    @pytest.fixture
+    async def stage(self) -> AsyncIterator[PrometheusStage]:
+        """Serve both."""
+        async with prometheus_stage() as stage:
+            yield stage
 
 
 class TestResourceRequirementsRealizer(OnFlink, ScalingRealizerSuite):

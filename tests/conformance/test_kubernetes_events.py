@@ -90,7 +90,7 @@ class TestKubernetesEventHandler(RemoteEventHandlerSuite):
     """About no FlinkDeployment, so about the namespace."""
 
     @pytest.fixture
-    def stage(self, stage: KubernetesStage) -> KubernetesStage:  # type: ignore[override]
+    def stage(self, stage: KubernetesStage) -> KubernetesStage:
         """Give one that was told nothing yet."""
         return stage
 
@@ -109,7 +109,7 @@ def test_a_jobs_events_are_about_its_deployment(stage: KubernetesStage) -> None:
 
 
 def test_repetitions_become_a_series(stage: KubernetesStage) -> None:
-    """Within the interval they are counted in one Event; a second delivery of one is not counted; a later one is new."""
+    """Counted in one Event within the interval, a second delivery of one not; what comes later is another Event."""
     with closing(KubernetesEventHandler(stage.options)) as other:
         for handler, minute in [(stage.handler, 0), (other, 1), (other, 1), (stage.handler, 2), (stage.handler, 30)]:
             deliver(handler, replace(event(minute=minute), merge_interval=HALF_AN_HOUR))
@@ -129,10 +129,10 @@ def test_without_a_right_there_it_is_told_at_home(stage: KubernetesStage, tmp_pa
     """And the log says so, once."""
     elsewhere = stage.kubernetes.create_namespace()
     account = stage.kubernetes.create_account(stage.namespace, [_RIGHTS], tmp_path / "account")
-    with closing(KubernetesEventHandler(replace(stage.options, kubeconfig=str(account)))) as handler:
-        with capture_logs() as lines:
-            for minute in range(3):
-                handler.handle(event(minute=minute, subject=JobKey(f"k8s:{elsewhere}.orders", "orders")))
+    options = replace(stage.options, kubeconfig=str(account))
+    with closing(KubernetesEventHandler(options)) as handler, capture_logs() as lines:
+        for minute in range(3):
+            handler.handle(event(minute=minute, subject=JobKey(f"k8s:{elsewhere}.orders", "orders")))
     assert [one.regarding.kind for one in stage.events()] == ["Namespace"] * 3
     assert stage.events(elsewhere) == []
     assert [line["event"] for line in lines] == ["KubernetesEventsRefused"]
@@ -142,10 +142,10 @@ def test_without_a_right_there_it_is_told_at_home(stage: KubernetesStage, tmp_pa
 def test_without_any_right_it_waits(stage: KubernetesStage, tmp_path: Path) -> None:
     """Somebody may mend the role: the event is not lost, and the log says it once."""
     account = stage.kubernetes.create_account(stage.namespace, [], tmp_path / "account")
-    with closing(KubernetesEventHandler(replace(stage.options, kubeconfig=str(account)))) as handler:
-        with capture_logs() as lines:
-            for _ in range(2):
-                with pytest.raises(UnreachableError, match="no Event can be made"):
-                    handler.handle(event())
+    options = replace(stage.options, kubeconfig=str(account))
+    with closing(KubernetesEventHandler(options)) as handler, capture_logs() as lines:
+        for _ in range(2):
+            with pytest.raises(UnreachableError, match="no Event can be made"):
+                handler.handle(event())
     assert len(lines) == 1
     assert stage.events() == []

@@ -65,10 +65,9 @@ class Kubernetes:
         """Install the definitions of Flink's operator, and wait until resources can be created without delay."""
         definitions = list(yaml.safe_load_all(_FLINK.read_text()))
         with self.api() as api:
-            extensions = client.ApiextensionsV1Api(api)
             for definition in definitions:
-                extensions.create_custom_resource_definition(definition)
-            _wait_until(lambda: all(_is_established(extensions, one["metadata"]["name"]) for one in definitions))
+                client.ApiextensionsV1Api(api).create_custom_resource_definition(definition)
+            _wait_until(lambda: all(_is_served(api, one["spec"]) for one in definitions))
         time.sleep(_FIRST_CREATE_S)
 
     def create_namespace(self) -> str:
@@ -140,10 +139,14 @@ def _wait_until(reached: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def _is_established(extensions: Any, name: str) -> bool:
-    status = extensions.read_custom_resource_definition_status(name).status
-    conditions = (status.conditions if status else None) or ()
-    return any(one.type == "Established" and one.status == "True" for one in conditions)
+def _is_served(api: Any, definition: Mapping[str, Any]) -> bool:
+    """Ask for resources: at first there is nothing there, and then a storage that is not ready."""
+    group, version, plural = definition["group"], definition["versions"][0]["name"], definition["names"]["plural"]
+    try:
+        client.CustomObjectsApi(api).list_cluster_custom_object(group, version, plural)
+    except client.ApiException:
+        return False
+    return True
 
 
 def _is_allowed(api: Any, namespace: str, group: str, resource: str, *part_and_verb: str) -> bool:

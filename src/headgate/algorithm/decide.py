@@ -66,7 +66,8 @@ def _decide(
         return in_balance(sample.job, sample.topology.unchanged, evaluated, now, sample.topology.fingerprint)
     # Once for all: the metrics of a vertex may be made anew each time that they are asked for.
     evaluated = replace(evaluated, vertices=dict(evaluated.vertices.items()))
-    proposals = propose(sample.topology, evaluated, options, now, state, align=align)
+    owed = owed_by(sample.topology, evaluated, options, now, state)
+    proposals = propose(sample.topology, evaluated, options, now, state, owed=owed, align=align)
     proposals = planned(sample.topology, proposals, options)
     proposals = bounded(proposals, sample.topology, options, bounds=state.bounds, now=now)
     proposals = signalled(proposals, sample, options, now=now, state=state)
@@ -86,7 +87,7 @@ def _decide(
     )
     if outcome is Outcome.RESCALE:
         decision = permitted(decision, sample, evaluated, options, state.history)
-    return forecasted(decision, owed_by(sample.topology, evaluated, options, now, state))
+    return forecasted(decision, owed)
 
 
 def is_unburdened(state: JobState) -> bool:

@@ -54,6 +54,11 @@ class Owed:
         """Give the least parallelism at which a vertex recovers in time from a rescale."""
         return load.least_in_time(self.high_s, self.within_s)
 
+    def asks(self, vertex: VertexId) -> bool:
+        """Tell whether a vertex would have to be larger than it is to recover in time from a rescale."""
+        load = self.loads.get(vertex)
+        return load is not None and self.least(load) > load.parallelism
+
     def recovery_s(self, parallelism: Parallelism, downtime_s: float) -> float:
         """Give how long the job takes to be level again: as long as its slowest vertex."""
         return max((each.recovery_s(parallelism[v], downtime_s) for v, each in self.loads.items()), default=0.0)
@@ -80,7 +85,7 @@ class Owed:
         if allowed is not None and self.lag_time_s + self.high_s > allowed.total_seconds():
             behind = span(self.lag_time_s + self.high_s)
             return f"a rescale of up to {span(self.high_s)} would leave it {behind} behind, {span(allowed)} are agreed"
-        short = next((each for each in self.loads.values() if self.least(each) > each.parallelism), None)
+        short = next((each for vertex, each in self.loads.items() if self.asks(vertex)), None)
         if short is None:
             return ""
         return (

@@ -17,7 +17,7 @@ from headgate.algorithm.bounds import EVERYWHERE, Room, room_of
 from headgate.algorithm.delay import shrinking_late
 from headgate.algorithm.effectiveness import growing_effectively
 from headgate.algorithm.history import Scaling, scalings_of
-from headgate.algorithm.obligation import Owed, owed_by
+from headgate.algorithm.obligation import Owed
 from headgate.algorithm.policies import (
     Policy,
     at_least,
@@ -73,16 +73,20 @@ def propose(
     now: datetime,
     state: JobState = UNSEEN,
     *,
+    owed: Owed | None = None,
     align: OwnAlignment | None = None,
 ) -> tuple[Proposal, ...]:
-    """Give the parallelism wanted for each vertex, in topological order; one without metrics keeps its own."""
-    owed = owed_by(topology, evaluated, options, now, state)
+    """
+    Give the parallelism wanted for each vertex, in topological order; one without metrics keeps its own.
+
+    `owed` is what the job owes by its options, `align` takes the place of the built-in alignment modes.
+    """
 
     def proposal(vertex: Vertex, unchanged: Proposal) -> Proposal:
         metrics, delayed = evaluated.vertices.get(vertex.id, UNKNOWN), state.delayed.get(vertex.id)
         if metrics.outside or delayed:
             unchanged = replace(unchanged, outside=metrics.outside, delayed=delayed)
-        if delayed is None and owed is None and _is_content(vertex, metrics.factor, options):
+        if delayed is None and _is_content(vertex, metrics.factor, options) and not (owed and owed.asks(vertex.id)):
             return unchanged
         seen = Situation(
             vertex=vertex,

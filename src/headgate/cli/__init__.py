@@ -8,7 +8,7 @@ import stamina
 import typer
 
 from headgate import __version__
-from headgate.cli import advise, config, demo, events, explain, preflight, run, simulate, state, submit
+from headgate.cli import advise, config, demo, events, explain, measure_rescale, preflight, run, simulate, state, submit
 
 app = typer.Typer(
     name="headgate",
@@ -30,6 +30,7 @@ app.command("events")(events.events)
 app.command("preflight")(preflight.preflight)
 app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)
+app.command("measure-rescale")(measure_rescale.measure_rescale)
 app.add_typer(config.app, name="config")
 app.add_typer(state.app, name="state")
 

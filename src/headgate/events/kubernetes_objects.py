@@ -93,7 +93,7 @@ class Objects:
 async def _look_up(api: KubernetesApi, key: JobKey | str | Place, place: Place) -> Place:
     found = await _read(api, place.path)
     here = replace(place, uid=found.get("metadata", {}).get("uid", ""))
-    if isinstance(key, JobKey) and found and "job" not in found.get("spec", {}):
+    if isinstance(key, JobKey) and found and not found.get("spec", {}).get("job"):
         return await _session_job(api, key, here) or here
     return here
 

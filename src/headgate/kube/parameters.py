@@ -1,4 +1,4 @@
-"""Reads what scaled resource parameters name, and how Kubernetes is reached; they are texts that the operator wrote."""
+"""Reads from parameters, texts that the operator wrote, what is to be scaled and how Kubernetes is reached."""
 
 from __future__ import annotations
 
@@ -12,6 +12,19 @@ from headgate.options.units import parse_duration
 NAMES = ("name", "kind", "group", "version", "plural", "namespace", "kubeconfig", "context", "request-timeout")
 _KINDS = {"deployment": "deployments", "statefulset": "statefulsets"}
 _TIMEOUT = "10 s"
+
+
+def refuse_unknown(parameters: Mapping[str, str], *further: str) -> None:
+    """
+    Refuse parameters that nobody reads.
+
+    Raises:
+        ValueError: there are some beside `NAMES` and these further ones.
+    """
+    known = (*NAMES, *further)
+    if unknown := sorted(set(parameters) - set(known)):
+        message = f"unknown parameter {', '.join(unknown)}. Hint: there is {', '.join(known)}"
+        raise ValueError(message)
 
 
 def target_of(parameters: Mapping[str, str]) -> Target:

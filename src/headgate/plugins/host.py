@@ -242,7 +242,8 @@ class PluginHost:
             raise
         except Exception as error:
             what = concealed(f"cannot be made: {type(error).__name__}: {error}", self._secrets(choice))
-            raise PluginError(choice.name, distribution, what) from error
+            refused = isinstance(error, ValueError)
+            raise (MisconfiguredPluginError if refused else PluginError)(choice.name, distribution, what) from error
         return Plugin(
             name=choice.name,
             distribution=distribution,

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 from headgate.errors import RefusedError
-from headgate.kube.login import Login
-from headgate.kube.scale import ScaleApi, Target
+from headgate.kube.parameters import login_of, refuse_unknown, target_of
+from headgate.kube.scale import ScaleApi
 from headgate.ports import Workers
-from headgate.providers.parameters import Parameters
-
-_PARAMETERS = (
-    "name",
-    "kind",
-    "group",
-    "version",
-    "plural",
-    "namespace",
-    "kubeconfig",
-    "context",
-    "request-timeout",
-)
-_KINDS = {"deployment": "deployments", "statefulset": "statefulsets"}
-_TIMEOUT = timedelta(seconds=10)
 
 
 class KubernetesProvider:
@@ -47,14 +31,9 @@ class KubernetesProvider:
             ValueError: something is missing, or too much.
             ConfigError: the client of Kubernetes is not installed.
         """
-        read = Parameters(parameters, known=_PARAMETERS)
-        login = Login(
-            kubeconfig=read.text("kubeconfig"),
-            context=read.text("context"),
-            time_limit=read.duration("request-timeout", _TIMEOUT),
-        )
-        self._target = _target(read)
-        self._api = ScaleApi(self._target, login)
+        refuse_unknown(parameters)
+        self._target = target_of(parameters)
+        self._api = ScaleApi(self._target, login_of(parameters))
 
     async def workers(self) -> Workers:
         """
@@ -99,19 +78,3 @@ class KubernetesProvider:
     async def close(self) -> None:
         """Let go of the connection. The pods stay."""
         await self._api.close()
-
-
-def _target(read: Parameters) -> Target:
-    name = read.required("name", "that of the Deployment or StatefulSet")
-    namespace = read.text("namespace", "default")
-    own = {part: read.text(part) for part in ("group", "version", "plural")}
-    if any(own.values()):
-        if not all(own.values()) or read.text("kind"):
-            message = "group, version and plural belong together, without kind"
-            raise ValueError(message)
-        return Target(**own, namespace=namespace, name=name)
-    kind = read.text("kind", "Deployment")
-    if kind.lower() not in _KINDS:
-        message = f"parameter kind is {kind!r}. Hint: Deployment, StatefulSet, or group, version and plural instead"
-        raise ValueError(message)
-    return Target(group="apps", version="v1", plural=_KINDS[kind.lower()], namespace=namespace, name=name)

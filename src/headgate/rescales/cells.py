@@ -48,7 +48,7 @@ class Block:
     number: int
     """From 0, in the order of the series."""
     round: str
-    """What it repeats and for which time, `corners 2` for example; blocks of a round share a cluster."""
+    """What it repeats and for which time, `corners 2` for example."""
     state_mb: int
     backend: Backend
     first_run: int

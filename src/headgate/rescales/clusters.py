@@ -1,9 +1,9 @@
-"""Where the rescales are made: clusters of one's own on this machine, a new one a round, or one that is there."""
+"""Where the rescales are made: a cluster of one's own on this machine, or one that is there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import MappingProxyType
 
 from headgate.engines.flink.local.cluster import LocalCluster
@@ -22,47 +22,42 @@ MEASURING: Settings = MappingProxyType(
         "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout": "0 s",
         # What REST tells is at most so old: timestamps are Flink's, but counters are looked at.
         "web.refresh-interval": "50",
-        "metrics.fetcher.update-interval": "150",
+        "metrics.fetcher.update-interval": "200",
         # At parallelism 1 one TaskManager holds all of the state, and of the one before until it is collected.
         "taskmanager.memory.task.heap.size": "1700m",
         "taskmanager.memory.managed.size": "512m",
         # Every redeploy loads the job's classes anew.
-        "taskmanager.memory.jvm-metaspace.size": "320m",
+        "taskmanager.memory.jvm-metaspace.size": "512m",
+        # On a busy machine nobody is taken for dead who is only slow.
+        "heartbeat.timeout": "50000",
+        "pekko.ask.timeout": "60 s",
     }
 )
 """A laboratory: everything that only makes one wait is short, and 500 MB of state fit on the heap."""
 
-OpenCluster = Callable[[], AbstractContextManager[Rest]]
-"""Opens the cluster of a round."""
+
+@contextmanager
+def own_cluster(runtime: FlinkRuntime) -> Iterator[Rest]:
+    """Run a cluster on this machine for as long as the context lasts."""
+    with LocalCluster(runtime=runtime, task_managers=TASK_MANAGERS, slots=SLOTS, settings=MEASURING) as cluster:
+        yield Rest(url=cluster.url)
 
 
-def own_clusters(runtime: FlinkRuntime) -> OpenCluster:
-    """Open a new cluster on this machine each time, so that no round inherits the heap and the classes of another."""
-
-    @contextmanager
-    def opened() -> Iterator[Rest]:
-        with LocalCluster(runtime=runtime, task_managers=TASK_MANAGERS, slots=SLOTS, settings=MEASURING) as cluster:
-            yield Rest(url=cluster.url)
-
-    return opened
-
-
-def existing_cluster(url: str, *, slots: int) -> OpenCluster:
+@contextmanager
+def existing_cluster(url: str, *, slots: int) -> Iterator[Rest]:
     """
-    Use one cluster that is there, every time; it is checked first.
+    Use a cluster that is there; leaving does nothing to it.
 
     Args:
         url: its REST address.
         slots: how many must be free.
+
+    Raises:
+        PermanentError: it lacks slots, or does not tell what is needed; the text says which setting is missing.
     """
-
-    @contextmanager
-    def opened() -> Iterator[Rest]:
-        rest = Rest(url=url.rstrip("/"))
-        _check(rest, slots)
-        yield rest
-
-    return opened
+    rest = Rest(url=url.rstrip("/"))
+    _check(rest, slots)
+    yield rest
 
 
 def _check(rest: Rest, slots: int) -> None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from headgate.demo.loadjob import ENTRY_CLASS, SINK, SOURCE, ConstantProfile, LoadJobSpec, Stage
+from headgate.demo.loadjob import ENTRY_CLASS, SINK, ConstantProfile, LoadJobSpec, Stage
 from headgate.rescales.cells import Backend
 from headgate.rescales.rest import Rest, await_value, runs_at
 
 RATE_PER_S = 400.0
 """The load: two fifths of what one subtask manages, so that a backlog is gone in about as long as it took to grow."""
 
-SOURCE_VERTEX, SINK_VERTEX = f"Source: {SOURCE}", f"{SINK}: Writer"
+COUNTING_VERTEX, SINK_VERTEX = "count", f"{SINK}: Writer"
 _VALUE_BYTES = 10_000
 _COST_US = 1000
 
@@ -46,7 +46,7 @@ class MeasuredJob:
 def measured_job(jar_id: str, state_mb: int, backend: Backend) -> MeasuredJob:
     """Return a job with so much keyed state, in 10**6 bytes, whose load begins now."""
     spec = LoadJobSpec(
-        stages=(Stage(name="count", cost_us=_COST_US, keyed=True),),
+        stages=(Stage(name=COUNTING_VERTEX, cost_us=_COST_US, keyed=True),),
         profile=ConstantProfile(per_s=RATE_PER_S),
         epoch=datetime.now(UTC),
         partitions=8,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instants:
@@ -24,7 +26,7 @@ class Instants:
     first_output: int
     """A record was seen to have reached the sink."""
     caught_up: int
-    """No more records wait at the source than before."""
+    """The job is no more behind its load than before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +45,12 @@ class Phases:
     first_output_s: float
     """From the last task's running until a record has gone through."""
     catch_up_s: float
-    """Until the backlog is as small as before. The job works."""
+    """Until the job is no more behind than before. It works."""
 
     @property
     def downtime_s(self) -> float:
         """Seconds in which nothing comes out: all but waiting before and catching up after."""
-        return sum(value for name, value in asdict(self).items() if name not in {"waiting_s", "catch_up_s"})
+        return self.savepoint_s + self.teardown_s + self.redeploy_s + self.loading_s + self.first_output_s
 
 
 PHASES = tuple(field.name for field in fields(Phases))
@@ -63,7 +65,7 @@ def split(instants: Instants) -> Phases:
     """
     marks = list(asdict(instants).values())
     reached = [max(marks[: number + 1]) for number in range(len(marks))]
-    lengths = [(later - earlier) / 1000 for earlier, later in zip(reached, reached[1:], strict=False)]
+    lengths = [(later - earlier) / 1000 for earlier, later in pairwise(reached)]
     return Phases(**dict(zip(PHASES, lengths, strict=True)))
 
 
@@ -71,7 +73,7 @@ SubtaskTimes = Mapping[str, int]
 """When a subtask came into each state, as `/jobs/:id/vertices/:vid/subtasktimes` tells; 0 where it never was."""
 
 
-def last_to_run(subtasks: list[SubtaskTimes]) -> tuple[int, int]:
+def last_to_run(subtasks: Sequence[SubtaskTimes]) -> tuple[int, int]:
     """Return when the subtask that ran last was initializing, and running."""
     last = max(subtasks, key=lambda times: times["RUNNING"])
     return last["INITIALIZING"], last["RUNNING"]

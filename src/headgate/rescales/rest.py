@@ -1,4 +1,4 @@
-"""The calls to a Flink cluster that measuring a rescale needs: blocking, a few a second, timestamps as Flink gives them."""
+"""The calls to a Flink cluster that measuring a rescale needs: blocking, some ten a second."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ COLUMNS: Mapping[str, str] = {
     "redeploy_s": "until the task that runs last is deployed",
     "loading_s": "until that task has taken up its state and runs",
     "first_output_s": "until a record was seen at the sink; looked at about five times a second",
-    "catch_up_s": "until the backlog is as small as before; the job works",
+    "catch_up_s": "until the job is no more behind its load than before; it works",
     "load": "load average of the machine over the minute before",
 }
 """Name and meaning, in the order of the file."""

@@ -17,10 +17,10 @@ from headgate.rescales.answers import (
     read_savepoint,
     read_subtasks,
 )
-from headgate.rescales.backlog import now_ms, outlet
+from headgate.rescales.backlog import Outlet, now_ms, outlet
 from headgate.rescales.cells import Kind, Move
-from headgate.rescales.job import RATE_PER_S, MeasuredJob, await_running
-from headgate.rescales.phases import Instants, Phases, last_to_run, split
+from headgate.rescales.job import MeasuredJob, await_running
+from headgate.rescales.phases import Instants, Phases, SubtaskTimes, last_to_run, split
 from headgate.rescales.rest import Rest, await_value
 
 
@@ -67,12 +67,12 @@ def rescale(rest: Rest, stand: Stand, move: Move) -> Measured:
         TransientError: a step took too long, or there was no answer.
         RefusedError: Flink will not.
     """
+    usual = _outlet(rest, stand).usual_lag()
     requested = now_ms()
     ending = (_in_place if move.kind is Kind.IN_PLACE else _redeployed)(rest, stand, move.after, requested)
-    way_out = outlet(rest, ending.job, move.after)
+    way_out = outlet(rest, ending.job, move.after, stand.job.spec.epoch)
     first_output = way_out.await_output()
-    position = RATE_PER_S * (ending.stopping_ms / 1000 - stand.job.spec.epoch.timestamp())
-    caught_up = way_out.await_level(past=position)
+    caught_up = way_out.await_lag(usual, since_ms=ending.stopping_ms)
     initializing, running = last_to_run(_subtasks(rest, ending.job))
     instants = Instants(
         requested=requested,
@@ -88,13 +88,19 @@ def rescale(rest: Rest, stand: Stand, move: Move) -> Measured:
     return Measured(at=at, phases=split(instants), snapshot=ending.snapshot, stand=ending.stand)
 
 
+def _outlet(rest: Rest, stand: Stand) -> Outlet:
+    return outlet(rest, rest.get(f"/jobs/{stand.job_id}"), stand.parallelism, stand.job.spec.epoch)
+
+
 def _in_place(rest: Rest, stand: Stand, parallelism: int, requested: int) -> _Ending:
     path = f"/jobs/{stand.job_id}"
     bounds = {"parallelism": {"lowerBound": parallelism, "upperBound": parallelism}}
     vertices = rest.get(path)["vertices"]
     rest.send("PUT", f"{path}/resource-requirements", {vertex["id"]: bounds for vertex in vertices})
     job = await_running(rest, stand.job_id, parallelism)
-    rescaled = await_value(lambda: read_rescale(rest.get(f"{path}/rescales/history"), requested), "the rescale's history")
+    rescaled = await_value(
+        lambda: read_rescale(rest.get(f"{path}/rescales/history"), requested), "the rescale's history"
+    )
     restart = read_restart(rest.get(f"{path}/rescales/details/{rescaled}"))
     snapshot = await_value(lambda: read_restored(rest.get(f"{path}/checkpoints")), "the checkpoint that was restored")
     return _Ending(
@@ -120,9 +126,7 @@ def _redeployed(rest: Rest, stand: Stand, parallelism: int, _requested: int) -> 
         snapshot_begun_ms=snapshot.begun_ms,
         stopping_ms=snapshot.complete_ms,
         stopped_ms=stopped,
-        stand=Stand(
-            job=stand.job, job_id=job_id, parallelism=parallelism, savepoints=(*stand.savepoints, location)
-        ),
+        stand=Stand(job=stand.job, job_id=job_id, parallelism=parallelism, savepoints=(*stand.savepoints, location)),
         job=job,
     )
 
@@ -136,6 +140,6 @@ def _location(rest: Rest, path: str) -> str | None:
     return operation.get("location")
 
 
-def _subtasks(rest: Rest, job: dict[str, Any]) -> Sequence[Any]:
+def _subtasks(rest: Rest, job: dict[str, Any]) -> Sequence[SubtaskTimes]:
     times = (rest.get(f"/jobs/{job['jid']}/vertices/{vertex['id']}/subtasktimes") for vertex in job["vertices"])
     return list(chain.from_iterable(map(read_subtasks, times)))

@@ -40,13 +40,17 @@ class Factors:
     @property
     def corner_moves(self) -> tuple[_Pair, ...]:
         """The smallest and the largest change, up and down."""
-        least, most = self.parallelisms[:2], (self.parallelisms[0], self.parallelisms[-1])
-        return tuple(chain.from_iterable((pair, pair[::-1]) for pair in dict.fromkeys((least, most))))
+        first, second, last = self.parallelisms[0], self.parallelisms[1], self.parallelisms[-1]
+        return _both_ways(dict.fromkeys([(first, second), (first, last)]))
 
     @property
     def steps_between(self) -> tuple[_Pair, ...]:
         """The changes between neighbours that are no corners, up and down."""
-        return tuple(chain.from_iterable((pair, pair[::-1]) for pair in pairwise(self.parallelisms[1:])))
+        return _both_ways(pairwise(self.parallelisms[1:]))
+
+
+def _both_ways(pairs: Iterable[_Pair]) -> tuple[_Pair, ...]:
+    return tuple(chain.from_iterable(((low, high), (high, low)) for low, high in pairs))
 
 
 def draw_series(seed: int, factors: Factors | None = None) -> tuple[Block, ...]:
@@ -66,9 +70,7 @@ def draw_series(seed: int, factors: Factors | None = None) -> tuple[Block, ...]:
         for state_mb, backend in jobs:
             run = blocks[-1].first_run + len(blocks[-1].moves) if blocks else 0
             walk = draw_walk(moves, chance)
-            block = Block(
-                number=len(blocks), round=name, state_mb=state_mb, backend=backend, first_run=run, moves=walk
-            )
+            block = Block(number=len(blocks), round=name, state_mb=state_mb, backend=backend, first_run=run, moves=walk)
             blocks.append(block)
     return tuple(blocks)
 

@@ -12,14 +12,28 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import Protocol
 
 from headgate.errors import ConflictError, HeadgateError
 from headgate.ports import Lease
 from headgate.stores.fence import Fence
-from headgate.stores.lease_objects import LeaseObject, LeaseObjects
+from headgate.stores.lease_objects import LeaseObject
 from headgate.stores.steady import SteadyClock
 
-Objects = Mapping[int, LeaseObject | HeadgateError]
+Written = Mapping[int, LeaseObject | HeadgateError]
+
+
+class Registry(Protocol):
+    """Where the objects are: `LeaseObjects`, or what stands for it in tests."""
+
+    def read_all(self) -> Collection[LeaseObject]:
+        """Give all there are."""
+
+    def write_all(self, wanted: Collection[LeaseObject], /) -> Written:
+        """Write those that are still at their version; each as it is now, or why it was not written."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +52,7 @@ class _Sighting:
 class KubernetesLeases:
     """The leases of a `ports.StateStore`; safe to call from several threads."""
 
-    def __init__(self, objects: LeaseObjects, fence: Fence, *, clock: Callable[[], datetime] | None = None) -> None:
+    def __init__(self, objects: Registry, fence: Fence, *, clock: Callable[[], datetime] | None = None) -> None:
         """Hold nothing, and have seen nothing: what others hold is free once it has not changed for its duration."""
         self._objects = objects
         self._fence = fence
@@ -189,14 +203,14 @@ class KubernetesLeases:
         self._granted = {shard: kept for shard, kept in self._granted.items() if shard != lease.shard}
         _complain(self._write([replace(self._seen[lease.shard].found, holder="")], lease.expires_at))
 
-    def _write(self, wanted: Collection[LeaseObject], at: datetime) -> Objects:
+    def _write(self, wanted: Collection[LeaseObject], at: datetime) -> Written:
         """Write objects of our own; what is written counts from before it was sent."""
         written = self._objects.write_all(wanted)
         self._seen |= {shard: _Sighting(one, at) for shard, one in written.items() if isinstance(one, LeaseObject)}
         return written
 
 
-def _complain(written: Objects) -> None:
+def _complain(written: Written) -> None:
     """Raise what kept an object from being written, unless somebody else was first."""
     for one in written.values():
         if isinstance(one, HeadgateError) and not isinstance(one, ConflictError):

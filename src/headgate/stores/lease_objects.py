@@ -57,7 +57,7 @@ class LeaseObjects:
         """
         return self._api.run(self._list)
 
-    def write_all(self, wanted: Collection[LeaseObject]) -> Mapping[int, LeaseObject | HeadgateError]:
+    def write_all(self, wanted: Collection[LeaseObject], /) -> Mapping[int, LeaseObject | HeadgateError]:
         """
         Write those that are still at their version.
 

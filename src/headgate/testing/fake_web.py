@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -38,6 +38,7 @@ class FakeWeb:
     Attributes:
         answer: what every path is answered that is not in `answers`.
         answers: by path with its query.
+        answering: answers instead, by what is asked.
         requests: everything that was asked, in order.
     """
 
@@ -45,6 +46,7 @@ class FakeWeb:
         """Begin to serve with the context."""
         self.answer = answer or WebAnswer()
         self.answers: dict[str, WebAnswer] = {}
+        self.answering: Callable[[WebRequest], WebAnswer] | None = None
         self.requests: list[WebRequest] = []
         self.url = ""
         self._stopping = asyncio.Event()
@@ -68,15 +70,14 @@ class FakeWeb:
 
     async def _respond(self, request: web.Request) -> web.Response:
         form: Mapping[str, Any] = await request.post()
-        self.requests.append(
-            WebRequest(
-                method=request.method,
-                path=request.raw_path,
-                headers=dict(request.headers),
-                form={key: str(value) for key, value in form.items()},
-            )
+        asked = WebRequest(
+            method=request.method,
+            path=request.raw_path,
+            headers=dict(request.headers),
+            form={key: str(value) for key, value in form.items()},
         )
-        answer = self.answers.get(request.raw_path, self.answer)
+        self.requests.append(asked)
+        answer = self.answering(asked) if self.answering else self.answers.get(request.raw_path, self.answer)
         if answer.after_s:
             try:
                 async with asyncio.timeout(answer.after_s):

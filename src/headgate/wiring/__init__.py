@@ -60,13 +60,12 @@ async def service(
         outbox = remember(options, host, saved, stack)
         # Before the leases are given up: who has them next would go on with what this process is still at.
         stack.push_async_callback(engines.redeploy.close)
-        data = data_path(options, now, stack)
         deciding = Deciding(
             now=now,
             engines=engines.listing(job_lists(options, host, now)),
             host=host,
             collector=_observing(options, engines.by_default, host, told, stack),
-            data=data,
+            data=data_path(options, now, stack),
             outbox=outbox,
             events=told,
             decisions=decisions,
@@ -83,7 +82,7 @@ async def service(
             on_decisions=tap.decisions(on_decisions),
             on_tick=tap.ticks,
             upkeep=lambda at: _keep_house(now(), listeners, at),
-            learn=data.downtimes.learn,
+            learn=deciding.data.downtimes.learn,
         )
 
 

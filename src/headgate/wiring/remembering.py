@@ -11,7 +11,6 @@ from headgate.control.outbox import Outbox
 from headgate.errors import ConfigError
 from headgate.kube.login import Login
 from headgate.kube.pod import own_namespace
-from headgate.options.lease import LeaseOptions
 from headgate.options.service import ServiceOptions
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
@@ -25,7 +24,9 @@ from headgate.stores.split import SplitStateStore
 
 _CALLS = 6
 """A call of Kubernetes that is not answered may take this part of a lease's duration; there are two in a renewal."""
-_NO_FENCE = "lease.kubernetes: needs a state store that all Headgates share. Hint: state-store: postgresql://..."
+_NO_FENCE = (
+    "lease.kubernetes: needs a database that several hosts share. Hint: state-store: postgresql://... or mysql://..."
+)
 
 
 def remember(options: ServiceOptions, host: PluginHost, events: EventHandler, stack: AsyncExitStack) -> Outbox:
@@ -37,7 +38,7 @@ def remember(options: ServiceOptions, host: PluginHost, events: EventHandler, st
     """
     store = _open_state(options.state_store, host)
     if options.lease.kubernetes.enabled:
-        store = _split(store, options.lease, stack)
+        store = _split(store, options, stack)
     return Outbox(store=store, events=events, leases=_divide(store, options, stack))
 
 
@@ -51,17 +52,17 @@ def _open_state(reference: str, host: PluginHost) -> StateStore:
         raise ConfigError([f"state-store: {error}"]) from error
 
 
-def _split(states: StateStore, options: LeaseOptions, stack: AsyncExitStack) -> StateStore:
+def _split(states: StateStore, options: ServiceOptions, stack: AsyncExitStack) -> StateStore:
     """
     Keep the leases in Kubernetes.
 
     Raises:
-        ConfigError: other Headgates could not use the same state store, or it cannot refuse what comes too late.
+        ConfigError: pods cannot share the state store, or it cannot refuse what comes too late.
     """
-    if not isinstance(states, Fence):
+    if not isinstance(states, Fence) or options.state_store.startswith("sqlite"):
         raise ConfigError([_NO_FENCE])
-    where = options.kubernetes
-    login = Login(kubeconfig=where.kubeconfig, context=where.context, time_limit=options.duration / _CALLS)
+    where = options.lease.kubernetes
+    login = Login(kubeconfig=where.kubeconfig, context=where.context, time_limit=options.lease.duration / _CALLS)
     objects = LeaseObjects(login, namespace=where.namespace or own_namespace() or "default", prefix=where.prefix)
     leases = KubernetesLeases(objects, states)
     stack.push_async_callback(asyncio.to_thread, leases.close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,10 +24,9 @@ def reporting(runtime: FlinkRuntime, directory: Path) -> FlinkRuntime:
         (libraries / jar.name).symlink_to(jar)
     (stock,) = (runtime.home / "plugins" / "metrics-prometheus").glob("*.jar")
     (plugin / stock.name).symlink_to(stock)
-    with ZipFile(plugin / "loopback.jar", "w") as jar, ZipFile(_compiled(runtime, directory / "compiling")) as classes:
-        jar.writestr(_SERVICE, _FACTORY)
-        for name in classes.namelist():
-            jar.writestr(name, classes.read(name))
+    shutil.copyfile(_compiled(runtime, directory / "compiling"), plugin / "loopback.jar")
+    with ZipFile(plugin / "loopback.jar", "a") as reporter:
+        reporter.writestr(_SERVICE, _FACTORY)
     # the archives of loaded classes hold for the class path that they were recorded with
     return replace(runtime, home=directory, archives=None)
 
@@ -44,7 +44,10 @@ def _compiled(runtime: FlinkRuntime, directory: Path) -> Path:
     """Compile with the stock reporter beside Flink's own libraries."""
     libraries = directory / "lib"
     libraries.mkdir(parents=True)
-    for jar in (*(runtime.home / "lib").glob("*.jar"), *(runtime.home / "plugins" / "metrics-prometheus").glob("*.jar")):
+    for jar in (
+        *(runtime.home / "lib").glob("*.jar"),
+        *(runtime.home / "plugins" / "metrics-prometheus").glob("*.jar"),
+    ):
         (libraries / jar.name).symlink_to(jar)
     sources = tuple(Path(__file__).parent.glob("*.java"))
     program = Program(name="loopback-reporter", main_class=_FACTORY, sources=sources)

@@ -4,6 +4,7 @@ Observes Flink jobs over REST: one call a job, one or two a source, one more whe
 What only the cluster knows is asked once a tick for all its jobs. Values are counters; rates are left to the windows.
 `details` reads the graph and the counters, `look` knows the engine's clock, staleness and epochs, `source` lag and
 input, `load` the subtasks, `workers` the TaskManagers, `gauges` what the reference autoscaler would read instead.
+`standstill` asks once a minute for the size of the state, and after a restart how long that took.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.overview import Slots, read_slots, read_values
 from headgate.engines.flink.shared import Shared
 from headgate.engines.flink.standing import StandingSettings
+from headgate.engines.flink.standstill import Standstills
 from headgate.engines.flink.tick import Tick
 from headgate.engines.flink.workers import WorkerMetrics
 from headgate.model.identity import JobKey
@@ -65,8 +67,11 @@ class FlinkMetricCollector:
             by_gauges=Deviation.COUNTERS_FIRST not in rules_of(ctx.options),
         )
         vertices = await tick.observe()
-        slots, values, checkpointed_at = await asyncio.gather(
-            cluster.slots.get(at), cluster.values.get(at), read_last_checkpoint(cluster.client, ctx)
+        slots, values, checkpointed_at, standstill = await asyncio.gather(
+            cluster.slots.get(at),
+            cluster.values.get(at),
+            read_last_checkpoint(cluster.client, ctx),
+            cluster.standstills.measure(ctx, memory, details, at),
         )
         return JobSample(
             job=ctx.key,
@@ -78,7 +83,7 @@ class FlinkMetricCollector:
             settings=settings,
             slots_total=slots.total if slots else None,
             slots_free=slots.free if slots else None,
-            values=values or {},
+            values={**(values or {}), **standstill},
             checkpointed_at=checkpointed_at,
         )
 
@@ -121,6 +126,7 @@ class _Cluster:
     values: Shared[Mapping[JobMeasure, float]]
     workers: WorkerMetrics
     settings: StandingSettings
+    standstills: Standstills
 
     @classmethod
     def of(cls, client: FlinkClient) -> _Cluster:
@@ -131,6 +137,7 @@ class _Cluster:
             slots=Shared(lambda: client.get("/overview", read_slots)),
             values=Shared(workers.read),
             settings=StandingSettings(client),
+            standstills=Standstills(client),
         )
 
 

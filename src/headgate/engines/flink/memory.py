@@ -39,6 +39,15 @@ class JobMemory:
     checkpoint_interval_s: float | None = None
     settings_at: datetime | None = None
     """When the checkpoint interval was last asked for."""
+    checkpoints_due: datetime | None = None
+    """When the checkpoints are to be asked about next."""
+    state_bytes: float | None = None
+    whole_run_ms: int | None = None
+    """Begin of the latest run in which all tasks were seen running, by the JobManager's clock like the next."""
+    whole_at_ms: int | None = None
+    """The latest look at it."""
+    downtime_s: float | None = None
+    """For how long the job stood still before that run."""
     _topology: Topology | None = None
     _parts: tuple[tuple[Vertex, ...], tuple[Edge, ...]] = ((), ())
 

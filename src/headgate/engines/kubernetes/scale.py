@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headgate.errors import RefusedError
-from headgate.kube.parameters import NAMES, login_of, target_of
+from headgate.kube.parameters import login_of, refuse_unknown, target_of
 from headgate.kube.scale import ScaleApi
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
@@ -36,10 +36,7 @@ class ScaleSubresourceRealizer:
             ValueError: something is missing, or too much.
             ConfigError: the client of Kubernetes is not installed.
         """
-        known = (*NAMES, _SLOTS)
-        if unknown := sorted(set(parameters) - set(known)):
-            message = f"unknown parameter {', '.join(unknown)}. Hint: there is {', '.join(known)}"
-            raise ValueError(message)
+        refuse_unknown(parameters, _SLOTS)
         self._target = target_of(parameters)
         self._login = login_of(parameters)
         self._slots = _slots(parameters.get(_SLOTS, "").strip() or "1")

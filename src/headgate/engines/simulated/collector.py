@@ -14,6 +14,7 @@ from headgate.engines.simulated.sampling import observed_since, vertex_sample
 from headgate.engines.simulated.snapshot import Snapshot
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobMeasure
 from headgate.model.samples import Aggregate, JobSample, Signal, VertexSample
 from headgate.model.topology import Topology
 from headgate.ports import JobContext
@@ -46,7 +47,11 @@ class SimulatedMetricCollector:
             slots_total=self._cluster.slots_total,
             slots_free=self._cluster.slots_free,
             checkpointed_at=START + timedelta(seconds=job.checkpoint_s),
-            values={**self._cluster.conditions.settings.task_manager.measured, **job.diagnosis.values},
+            values={
+                **self._cluster.conditions.settings.task_manager.measured,
+                **job.diagnosis.values,
+                **_standstill(job),
+            },
         )
 
     async def query_topology(self, ctx: JobContext, /) -> Topology:
@@ -101,6 +106,12 @@ class SimulatedMetricCollector:
         at = START + timedelta(seconds=snapshot.at_s)
         seen.add(at, rate, stabilization=options.stabilization_interval, window=options.metrics_window)
         return rate
+
+
+def _standstill(job: RunningJob) -> Mapping[JobMeasure, float]:
+    size = {JobMeasure.STATE_SIZE: float(sum(vertex.state_bytes for vertex in job.spec.vertices))}
+    latest = job.restarts[-1] if job.restarts else None
+    return size if latest is None else {**size, JobMeasure.LAST_DOWNTIME: latest.ended_s - latest.began_s}
 
 
 def find(cluster: SimulatedCluster, ctx: JobContext) -> RunningJob:

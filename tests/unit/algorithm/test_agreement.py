@@ -1,0 +1,254 @@
+"""Stories of a job that owes its users something: source -> sink, 4 subtasks of 100/s each, 280/s come in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from headgate.algorithm.decide import decide
+from headgate.algorithm.explain import explain
+from headgate.algorithm.shape import shape_of
+from headgate.algorithm.sla import Load, carried, lag_time_s, recovery_s
+from headgate.model.decision import Decision, Outcome
+from headgate.model.downtime import Downtime
+from headgate.model.events import EventReason
+from headgate.model.identity import VertexId
+from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
+from headgate.model.reasons import Reason
+from headgate.model.state import JobState, ScalingRecord
+from headgate.model.topology import Edge, Topology, Vertex
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.sla import SlaOptions
+from headgate.testing.builders import START, chain, evaluated, sample
+
+RECOVERS = SlaOptions(recovery_time=timedelta(minutes=5))
+FRESH = SlaOptions(max_lag_time=timedelta(minutes=2))
+NOTHING = SlaOptions()
+JOB = chain({"source": 4, "sink": 4})
+A, B, JOINED = VertexId("a"), VertexId("b"), VertexId("joined")
+
+
+def _options(sla: SlaOptions, **rest: object) -> AutoscalerOptions:
+    known = {"alignment_mode": "OFF", "scale_down_interval": timedelta(), "restart_time": timedelta(seconds=60)}
+    return replace(AutoscalerOptions(), sla=sla, **{**known, **rest})
+
+
+def _decided(
+    sla: SlaOptions,
+    factors: Mapping[str, float] | None = None,
+    *,
+    lag: float = 0.0,
+    downtime: Downtime | None = None,
+    state: JobState | None = None,
+    **rest: object,
+) -> Decision:
+    known = replace(_lagging(evaluated(JOB, factors or {}), lag), downtime=downtime)
+    return decide(sample(JOB), known, _options(sla, **rest), START, state or JobState())
+
+
+def _lagging(known: EvaluatedMetrics, lag: float) -> EvaluatedMetrics:
+    source = known.vertices[VertexId("source")]
+    source = replace(source, metrics={**source.metrics, ScalingMetric.LAG: lag})
+    return replace(known, vertices={**known.vertices, VertexId("source"): source})
+
+
+def _wanted(decision: Decision) -> list[int]:
+    return list(decision.targets.values())
+
+
+def _learnt(high: float) -> Downtime:
+    low, expected, upper = (timedelta(seconds=each) for each in (high / 4, high / 2, high))
+    return Downtime(expected=expected, low=low, high=upper, basis="12 rescales of this job")
+
+
+def test_a_backlog_is_worked_off_by_what_is_to_spare() -> None:
+    """12,000 records at 120/s to spare take 100 s; without anything to spare they stay."""
+    assert recovery_s(12_000, 400, 280) == 100
+    assert recovery_s(12_000, 280, 280) == recovery_s(0, 200, 280) == math.inf
+    assert recovery_s(0, 280, 280) == 0
+
+
+def test_the_oldest_record_is_as_old_as_its_backlog_took_to_come() -> None:
+    """280/s come in, so 5,600 records have waited for 20 s; where nothing comes in nobody knows."""
+    assert lag_time_s(5_600, 280) == 20
+    assert lag_time_s(0, 0) == 0
+    assert lag_time_s(1, 0) == math.inf
+
+
+def test_growth_that_brings_less_than_its_share_takes_more_subtasks() -> None:
+    """Along a curve of exponent 0.5 twice the capacity takes four times the subtasks; shrinking is in proportion."""
+    load = Load(name="sink", parallelism=4, most=100, capacity=400, rate=300, lag=50_000, exponent=0.5)
+    assert load.need(0, 100) == 800
+    assert load.least_in_time(0, 100) == 16
+    assert replace(load, exponent=1.0).least_in_time(0, 100) == 8
+    assert replace(load, exponent=1.0, share=0.5).least_in_time(0, 100) == 16
+    assert load.capacity_at(2) == 200
+
+
+def test_a_vertex_has_to_work_off_what_waits_in_its_sources_in_the_proportion_of_its_input() -> None:
+    """Of two sources with 100/s each one lags by 1,000 records; half as many records come out of the join."""
+    graph = Topology(
+        vertices=tuple(Vertex(id=each, name=each, parallelism=1, max_parallelism=8) for each in (A, B, JOINED)),
+        edges=(Edge(source=A, target=JOINED), Edge(source=B, target=JOINED)),
+    )
+    rates = {A: 100.0, B: 100.0, JOINED: 100.0}
+    assert carried(graph, rates, {A: 1000.0}) == {A: 1000, B: 0, JOINED: 500}
+
+
+def test_a_job_that_would_recover_too_late_grows_though_every_vertex_is_within_its_band() -> None:
+    """
+    100,000 records wait, 120/s to spare work them off in 833 s; 300 s are agreed.
+
+    A rescale adds 60 s of input, so 116,800 records within 300 s take 390/s to spare: 670/s, 7 subtasks.
+    """
+    found = _decided(RECOVERS, lag=100_000)
+
+    assert (found.outcome, found.reason, _wanted(found)) == (Outcome.RESCALE, Reason.AGREEMENT, [7, 7])
+    assert "level again within 278 s (300 s agreed)" in found.message
+    assert _decided(NOTHING, lag=100_000).outcome is Outcome.KEEP
+
+
+def test_a_job_that_recovers_in_time_as_it_runs_is_left_alone() -> None:
+    """30,000 records are worked off in 250 s; a rescale would only make them more."""
+    found = _decided(RECOVERS, lag=30_000)
+
+    assert found.outcome is Outcome.KEEP
+    assert found.forecast is not None
+    assert found.forecast.recovery_s == pytest.approx(250)
+    assert not found.notices
+
+
+def test_growth_that_is_made_anyway_recovers_in_time() -> None:
+    """The sink alone has cause and would run at 6. A downtime of 200 s takes 8, and 6 of the source that feeds it."""
+    grown = {"sink": 1.4, "source": 1.0}
+
+    found = _decided(RECOVERS, grown, lag=30_000, downtime=_learnt(200))
+
+    assert _wanted(_decided(NOTHING, grown, lag=30_000)) == [4, 6]
+    assert found.outcome is Outcome.RESCALE
+    assert found.reason is Reason.UTILIZATION_TARGET
+    assert _wanted(found) == [6, 8]
+    assert found.forecast is not None
+    assert not found.forecast.breaks
+
+
+def test_a_vertex_that_could_not_recover_from_a_rescale_is_no_cause_for_one() -> None:
+    """As long as nothing stops the job there is nothing to recover from."""
+    found = _decided(RECOVERS, downtime=_learnt(300))
+
+    assert (found.outcome, found.reason) == (Outcome.KEEP, Reason.WITHIN_BAND)
+    assert "source 4 -> 6" in found.message
+
+
+def test_who_is_too_old_grows_and_who_is_not_does_not() -> None:
+    """Two minutes are agreed: 28,000 records are 100 s old, 100,000 are 357 s old."""
+    assert _decided(FRESH, lag=28_000).outcome is Outcome.KEEP
+
+    found = _decided(FRESH, lag=100_000)
+
+    assert (found.outcome, found.reason) == (Outcome.RESCALE, Reason.AGREEMENT)
+    assert [notice.reason for notice in found.notices] == [EventReason.AGREEMENT_AT_RISK]
+    assert found.notices[0].fields["max_lag_time_s"] == 120
+
+
+def test_a_shrink_goes_no_further_than_a_rescale_allows() -> None:
+    """The load asks for 1 of 4; after a downtime of 60 s one subtask would work off its backlog in 56 s, not in 30 s."""
+    little = {"source": 0.25, "sink": 0.25}
+    quick = SlaOptions(recovery_time=timedelta(seconds=30))
+
+    assert _wanted(_decided(NOTHING, little, scale_down_max_factor=1.0)) == [1, 1]
+    found = _decided(quick, little, scale_down_max_factor=1.0)
+
+    assert _wanted(found) == [3, 3]
+    assert "Agreement" in {step.reason for step in found.proposals[0].steps}
+
+
+def test_a_shrink_that_its_own_downtime_makes_a_breach_is_not_made() -> None:
+    """The downtime may be 180 s, and no record may wait for longer than 120 s; growth that is needed is made."""
+    found = _decided(FRESH, {"source": 0.4, "sink": 0.4}, downtime=_learnt(180))
+
+    assert (found.outcome, found.reason) == (Outcome.KEEP, Reason.LIMITED)
+    assert "would leave it 180 s behind, 120 s are agreed" in found.message
+    assert _decided(FRESH, {"source": 0.4, "sink": 0.4}, downtime=_learnt(100)).outcome is Outcome.RESCALE
+    assert _decided(FRESH, {"source": 1.6, "sink": 1.6}, downtime=_learnt(180)).outcome is Outcome.RESCALE
+
+
+def test_the_best_that_is_allowed_is_taken_and_told() -> None:
+    """7 would do, 6 are allowed: it takes 390 s instead of 300 s, and somebody is told."""
+    found = _decided(RECOVERS, lag=100_000, max_parallelism=6)
+
+    assert (found.outcome, _wanted(found)) == (Outcome.RESCALE, [6, 6])
+    (notice,) = found.notices
+    assert (notice.reason, notice.fields["recovery_time_s"]) == (EventReason.AGREEMENT_AT_RISK, 300)
+    assert notice.fields["recovery_s"] == pytest.approx(365)
+
+
+def test_no_rescale_is_made_that_helps_nobody() -> None:
+    """Where 5 are the most, 60 s of downtime cost more than the one subtask brings: 16,800 records for 2 s less."""
+    alone = replace(RECOVERS, recovery_time=timedelta(seconds=30))
+
+    found = _decided(alone, lag=6_000, max_parallelism=5)
+
+    assert found.outcome is Outcome.KEEP
+    assert [notice.reason for notice in found.notices] == [EventReason.AGREEMENT_AT_RISK]
+
+
+def test_one_step_up_is_enough_to_count() -> None:
+    """A vertex within its band is not changed by one for another one's sake, but for the agreement it is."""
+    found = _decided(RECOVERS, {"source": 1.8}, downtime=_learnt(140))
+
+    assert _wanted(found)[1] == 5
+
+
+def test_a_shrink_that_costs_more_than_it_saves_is_not_made() -> None:
+    """8 subtasks stand still for up to 1,000 s; two fewer save 7,200 subtask-seconds in an hour."""
+    found = _decided(NOTHING, {"source": 0.75, "sink": 0.75}, downtime=_learnt(1_000))
+
+    assert (found.outcome, found.reason) == (Outcome.KEEP, Reason.NOT_WORTH_RESTART)
+    assert "costs 8000 subtask-seconds, shrinking saves 7200 within 1 h" in found.message
+    assert _decided(NOTHING, {"source": 0.75, "sink": 0.75}, downtime=_learnt(800)).outcome is Outcome.RESCALE
+
+
+def test_what_is_predicted_counts_for_more_than_the_longest_restart() -> None:
+    """One slow restart long ago does not keep a job large that is quick by now."""
+    slow = ScalingRecord(decision_id="d", at=START, before={}, after={}, restart=timedelta(seconds=1_000))
+    state = JobState(history=(slow,))
+    smaller = {"source": 0.75, "sink": 0.75}
+
+    assert _decided(NOTHING, smaller, state=state).reason is Reason.NOT_WORTH_RESTART
+    assert _decided(NOTHING, smaller, state=state, downtime=_learnt(100)).outcome is Outcome.RESCALE
+
+
+def test_growth_that_only_goes_along_counts_against_what_is_saved() -> None:
+    """One subtask goes and two come, and nobody needs those: that is no saving at all, where something is owed."""
+    known = evaluated(JOB, {"source": 0.75, "sink": 1.5})
+    sink = known.vertices[VertexId("sink")]
+    rates = {**sink.metrics, ScalingMetric.TARGET_DATA_RATE: 280.0}
+    known = replace(known, vertices={**known.vertices, VertexId("sink"): replace(sink, metrics=rates, outside=False)})
+
+    found = decide(sample(JOB), known, _options(RECOVERS), START)
+
+    assert (found.outcome, found.reason) == (Outcome.KEEP, Reason.NOT_WORTH_RESTART)
+    assert decide(sample(JOB), known, _options(NOTHING), START).outcome is Outcome.RESCALE
+
+
+def test_it_is_explained_in_numbers() -> None:
+    """What is predicted and from what, what is agreed, what it costs and saves."""
+    lines = explain(_decided(RECOVERS, {"source": 0.5, "sink": 0.5}, downtime=_learnt(40)))
+
+    assert lines[3:6] == (
+        "  a rescale stops the job for 20 s, 10 s to 40 s in 9 of 10 cases (12 rescales of this job)",
+        "  agreement kept: stopped for up to 40 s, then 40 s behind, level again within 93 s (300 s agreed)",
+        "  price: a restart of 40 s costs 320 subtask-seconds, shrinking saves 14400 within 1 h",
+    )
+
+
+def test_a_job_in_danger_is_never_taken_for_balanced() -> None:
+    """The numbers of one vertex alone do not tell, so the short way is not open to any job that owes something."""
+    assert shape_of(JOB, _options(NOTHING)).settled
+    assert not shape_of(JOB, _options(RECOVERS)).settled
+    assert not shape_of(JOB, _options(FRESH)).settled

@@ -1,0 +1,90 @@
+"""The paper's policy in the closed loop: the same control as the service's, in front of a simulated cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from headgate.model.reasons import Reason
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.simulate import Run, Scenario, job, simulate, sine, steps, vertex
+from headgate.simulate.summary import summarise
+
+HPA = AutoscalerOptions(
+    evaluator="hpa",
+    metrics_window=timedelta(minutes=4),
+    stabilization_interval=timedelta(seconds=20),
+    scale_down_interval=timedelta(),
+    scale_down_max_factor=1.0,
+    alignment_mode="OFF",
+    max_parallelism=64,
+)
+"""What else delays or rounds is off: the HPA's own windows decide."""
+
+STEP = Scenario(
+    jobs=(job("step", vertex("pipe", 2000, load=steps({0: 2500, 900: 12_000, 2700: 2500}), parallelism=2)),),
+    autoscaler=HPA,
+    duration=timedelta(minutes=75),
+)
+"""Two subtasks are 0.625 busy; the step needs six of them at least, nine for the target."""
+
+
+@pytest.fixture(scope="module")
+def stepped() -> Run:
+    """Run the step once for all."""
+    return simulate(STEP)
+
+
+def test_a_step_is_answered_by_the_lag_in_proportion(stepped: Run) -> None:
+    """Three times of what two subtasks can do: 12,000/s of 4,000/s make six of two, and nothing was moved before it."""
+    assert stepped.job.rescales[0].changes == {"pipe": (2, 6)}
+    assert stepped.job.rescales[0].began_s > 900
+    first = next(decision for decision in stepped.job.decisions if decision.acts)
+    assert "lag change 3 of 1" in first.message
+    assert "lag change wins with 6" in first.message
+
+
+def test_the_backlog_is_worked_off_and_the_job_shrinks_again(stepped: Run) -> None:
+    """At the end of the step nothing waits; half an hour after it two subtasks are enough, by their utilization."""
+    assert next(frame for frame in stepped.job.frames if frame.at_s >= 2690).lag < 12_000
+    assert stepped.job.parallelism == {"pipe": 2}
+    last = [decision for decision in stepped.job.decisions if decision.acts][-1]
+    assert "utilization wins" in last.message
+
+
+def test_while_a_backlog_waits_nothing_shrinks(stepped: Run) -> None:
+    """Of whatever is done to a job with more than the minimum lag, nothing makes it smaller."""
+    behind = [decision for decision in stepped.job.decisions if decision.evaluated and decision.evaluated.backlog]
+    assert behind
+    assert not [p for decision in behind for p in decision.proposals if p.wanted < p.current]
+
+
+def test_no_decision_is_made_while_the_windows_reach_back_before_a_change(stepped: Run) -> None:
+    """The gate: two rescales are never closer than the metric window and the stabilization interval."""
+    begins = [rescale.began_s for rescale in stepped.job.rescales]
+    assert all(later - earlier > 4 * 60 + 20 for earlier, later in zip(begins, begins[1:], strict=False))
+    assert {Reason.STABILIZING, Reason.WINDOW_FILLING} <= {decision.reason for decision in stepped.job.decisions}
+
+
+def test_it_stays_within_the_job_s_bounds() -> None:
+    """What the HPA wants beyond them is not had: five subtasks are all there may be."""
+    bounded = replace(STEP, autoscaler=replace(HPA, min_parallelism=2, max_parallelism=5))
+    assert {frame.parallelism["pipe"] for frame in simulate(bounded).job.frames} <= set(range(2, 6))
+
+
+def test_a_wave_is_followed_without_a_growing_lag() -> None:
+    """Six hours of a slow wave: the job grows and shrinks with it, and is late for a small part of the time."""
+    wave = Scenario(
+        jobs=(job("wave", vertex("pipe", 1000, load=sine(5000, 3000, timedelta(hours=3)), parallelism=8)),),
+        autoscaler=HPA,
+        duration=timedelta(hours=6),
+    )
+    run = simulate(wave)
+    summary = summarise(run.job, wave)
+    sizes = {frame.parallelism["pipe"] for frame in run.job.frames}
+    assert min(sizes) <= 5
+    assert max(sizes) >= 11
+    assert summary.late_s < 0.1 * wave.duration.total_seconds()
+    assert run.job.frames[-1].lag < 60 * 8000
