@@ -42,7 +42,7 @@ STEERED: Mapping[str, object] = {
     "decide.interval": "1 s",
 }
 COMMON: Mapping[str, object] = {
-    "metrics.window": "10 s",
+    "metrics.window": "12 s",
     "stabilization.interval": "3 s",
     "scale-down.interval": "15 s",
     "vertex.max-parallelism": 4,

@@ -23,14 +23,16 @@ from headgate.model.events import EventReason
 from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Declaration, Options, declarations
-from headgate.options.events import EventOptions, SqlEventOptions, WebhookEventOptions
+from headgate.options.events import EventOptions, KubernetesEventOptions, SqlEventOptions, WebhookEventOptions
 from headgate.options.expectation import expected
+from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.launch import LaunchOptions
-from headgate.options.lease import LeaseOptions
+from headgate.options.lease import KubernetesLeaseOptions, LeaseOptions
 from headgate.options.plugins import PluginOptions
 from headgate.options.rollback import RollbackOptions
 from headgate.options.service import ClusterOptions, JobOptions, LogOptions, MetricsOptions, ServiceOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions
+from headgate.options.sla import SlaOptions
 from headgate.options.yarn import YarnOptions
 from headgate.telemetry.families import SECTIONS, Family
 
@@ -77,12 +79,15 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("The service", "", ServiceOptions),
     ("A cluster", "clusters[].", ClusterOptions),
     ("A YARN cluster", "yarn[].", YarnOptions),
+    ("A Kubernetes cluster", "kubernetes[].", KubernetesOptions),
     ("Headgates that share a store", "lease.", LeaseOptions),
+    ("Leases in Kubernetes", "lease.kubernetes.", KubernetesLeaseOptions),
     ("The samples log", "log.", LogOptions),
     ("Headgate's own metrics", "metrics.", MetricsOptions),
     ("Events", "events.", EventOptions),
     ("The table of events", "events.sql.", SqlEventOptions),
     ("The receiver of events", "events.webhook.", WebhookEventOptions),
+    ("Events of Kubernetes", "events.kubernetes.", KubernetesEventOptions),
     ("Plugins", "plugins.", PluginOptions),
     ("A source of external metrics", "signal-sources[].", SignalSourceOptions),
     ("An external metric", "signals[].", SignalOptions),
@@ -90,6 +95,7 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("A job's launch spec", "jobs[].launch.", LaunchOptions),
     ("A job's autoscaling", PREFIX, AutoscalerOptions),
     ("Taking a rescale back", f"{PREFIX}rollback.", RollbackOptions),
+    ("An agreement", f"{PREFIX}sla.", SlaOptions),
 )
 
 

@@ -39,13 +39,6 @@ class OnFake:
                 yield stage
 
 
-@pytest.fixture(scope="module")
-def flink_kubernetes(kubernetes: Kubernetes) -> Kubernetes:
-    """Give a real one that knows the resources of Flink's operator."""
-    kubernetes.define_flink()
-    return kubernetes
-
-
 class OnKubernetes:
     """With one FlinkDeployment in a namespace of a real API server."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
@@ -22,6 +22,7 @@ from headgate.events.kubernetes import KubernetesEventHandler
 from headgate.kube.api import Answered
 from headgate.kube.blocking import BlockingApi
 from headgate.kube.login import Login
+from headgate.model.identity import JobKey
 from headgate.options.events import KubernetesEventOptions
 from headgate.stores.lease_objects import LeaseObject, LeaseObjects
 from headgate.testing.conformance.event_handler import event
@@ -95,9 +96,15 @@ class Site:
         users = [{**one, "user": {"token": answer.status.token}} for one in known["users"]]
         self.kubeconfig.write_text(yaml.safe_dump({**known, "users": users}))
 
+    @contextmanager
+    def account(self) -> Iterator[BlockingApi]:
+        """Give the API as the account has it."""
+        with closing(BlockingApi(Login(kubeconfig=str(self.kubeconfig)), subject="the account")) as api:
+            yield api
+
     def allowed(self, rights: Sequence[Right], namespace: str = "", name: str = "") -> Sequence[Right]:
         """Ask the server, as the account, which of these it has."""
-        with closing(BlockingApi(Login(kubeconfig=str(self.kubeconfig)), subject="the account")) as account:
+        with self.account() as account:
             return [one for one in rights if _is_allowed(account, one, namespace or self.namespace, name)]
 
     def wait_until_allowed(self, rights: Sequence[Right]) -> None:
@@ -141,8 +148,9 @@ def path_of(manifest: Mapping[str, Any]) -> str:
 
 
 @pytest.fixture(scope="module")
-def site(kubernetes: Kubernetes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(flink_kubernetes: Kubernetes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Give a namespace that takes only what is restricted as pods should be, with the base in it."""
+    kubernetes = flink_kubernetes
     namespace = kubernetes.create_namespace()
     with kubernetes.api() as api:
         labels = {"pod-security.kubernetes.io/enforce": "restricted"}
@@ -210,11 +218,37 @@ def test_leases_and_events_work_with_the_account(site: Site) -> None:
     assert all(one["uid"] for one in about)
 
 
+def test_jobs_can_be_listed_rescaled_and_told_of(site: Site) -> None:
+    """What they want can be changed, not what the operator made of it; an Event shows in their description."""
+    place = f"/apis/{FLINK}/v1beta1/namespaces/{site.namespace}/flinkdeployments"
+    orders = {"apiVersion": f"{FLINK}/v1beta1", "kind": "FlinkDeployment", "metadata": {"name": "orders"}}
+    spec = {"flinkVersion": "v1_20", "job": {"jarURI": "local:///job.jar"}, "flinkConfiguration": {}}
+    uid = site.ask("POST", place, body={**orders, "spec": spec})["metadata"]["uid"]
+    patch = {"spec": {"flinkConfiguration": {"pipeline.jobvertex-parallelism-overrides": "a:2"}}}
+    with site.account() as account:
+        assert account.run(methodcaller("call", "GET", place))["items"]
+        assert account.run(lambda api: api.call("PATCH", f"{place}/orders", body=patch))["spec"]["job"] == spec["job"]
+    options = KubernetesEventOptions(namespace=site.namespace, kubeconfig=str(site.kubeconfig))
+    with closing(KubernetesEventHandler(options)) as handler:
+        handler.handle(event(subject=JobKey(f"k8s:{site.namespace}.orders", "orders")))
+    made = site.ask("GET", f"/apis/events.k8s.io/v1/namespaces/{site.namespace}/events")["items"]
+    assert uid in [one["regarding"].get("uid") for one in made]
+
+
 def test_what_is_forbidden_is_refused(site: Site) -> None:
     """The same by real calls."""
     place = f"/api/v1/namespaces/{site.namespace}"
-    with closing(BlockingApi(Login(kubeconfig=str(site.kubeconfig)), subject="the account")) as account:
-        for method, path in [("GET", f"{place}/secrets"), ("DELETE", f"{place}/pods/a"), ("GET", "/api/v1/nodes")]:
+    flink = f"/apis/{FLINK}/v1beta1/namespaces/{site.namespace}/flinkdeployments"
+    calls = [
+        ("GET", f"{place}/secrets"),
+        ("DELETE", f"{place}/pods/a"),
+        ("GET", "/api/v1/nodes"),
+        ("PATCH", f"{flink}/orders/status"),
+        ("DELETE", f"{flink}/orders"),
+        ("GET", "/apis/apps/v1/namespaces/default/statefulsets"),
+    ]
+    with site.account() as account:
+        for method, path in calls:
             with pytest.raises(Answered) as raised:
                 account.run(methodcaller("call", method, path))
             assert raised.value.status == HTTPStatus.FORBIDDEN

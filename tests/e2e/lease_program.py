@@ -2,7 +2,8 @@
 The program of the test of leases: one process of several that look after one job, until the job runs at `GOAL`.
 
 The engine is a file: its last line's number is the parallelism, each line an effect. Every decision is one step up.
-Started with a point and a signal, it sends itself the signal when it comes there for the first time.
+Started with a point and a signal, it sends itself the signal when it comes there for the first time. Where the
+environment names a kubeconfig and a namespace, the leases are there.
 """
 
 from __future__ import annotations
@@ -21,14 +22,21 @@ from headgate.control.leases import Leases
 from headgate.control.outbox import Outbox
 from headgate.errors import ConflictError
 from headgate.events.log import LogEventHandler
+from headgate.kube.login import Login
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.state import Intent, VersionedState
+from headgate.ports import StateStore
+from headgate.stores.fence import Fence
+from headgate.stores.kubernetes_leases import KubernetesLeases
+from headgate.stores.lease_objects import LeaseObjects
 from headgate.stores.opening import open_store
+from headgate.stores.split import SplitStateStore
 
 JOB = JobKey("local", "orders")
 VERTEX = VertexId("v")
 LEASE = timedelta(seconds=1)
 GOAL = 4
+KUBECONFIG, NAMESPACE = "LEASES_KUBECONFIG", "LEASES_NAMESPACE"
 
 
 @dataclass(kw_only=True)
@@ -112,9 +120,20 @@ def _before(held: VersionedState) -> int:
     return intent.before[VERTEX] if intent else 0
 
 
+def open_states(url: str) -> StateStore:
+    """Give the store, with its leases in Kubernetes if they are to be."""
+    store = open_store(url)
+    if KUBECONFIG not in os.environ:
+        return store
+    assert isinstance(store, Fence)
+    login = Login(kubeconfig=os.environ[KUBECONFIG])
+    objects = LeaseObjects(login, namespace=os.environ[NAMESPACE], prefix="headgate")
+    return SplitStateStore(store, KubernetesLeases(objects, store))
+
+
 def main(name: str, url: str, engine: str, point: str = "", number: str = "0") -> None:
     """Run one process."""
-    store = open_store(url)
+    store = open_states(url)
     leases = Leases(store, shards=1, duration=LEASE)
     outbox = Outbox(store=store, events=LogEventHandler(), leases=leases)
     sent = signal.Signals(int(number)) if point else signal.SIGCONT

@@ -12,21 +12,27 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.e2e.lease_program import KUBECONFIG, NAMESPACE
+from tests.services.kubernetes import Kubernetes
 
 from headgate.stores.sql import SqlStateStore
 
 PROGRAM = Path(__file__).with_name("lease_program.py")
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 POINTS = ["intent", "effect", "outcome"]
 STEPS = ["2", "3", "4"]
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Give a store in which nothing is known of the job and no lease is held."""
-    if request.param == "sqlite":
+@pytest.fixture(params=["sqlite", "postgresql", "kubernetes"])
+def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Give a store in which nothing is known of the job and no lease is held, there or in Kubernetes."""
+    if request.param == "kubernetes":
+        kubernetes: Kubernetes = request.getfixturevalue("kubernetes")
+        monkeypatch.setenv(KUBECONFIG, str(kubernetes.kubeconfig))
+        monkeypatch.setenv(NAMESPACE, kubernetes.create_namespace())
+    if request.param != "postgresql":
         return f"sqlite:///{tmp_path / 'headgate.db'}"
     url = str(request.getfixturevalue("postgresql_url"))
     with closing(SqlStateStore(url)) as store:

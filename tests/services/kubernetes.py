@@ -10,7 +10,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import import_module
@@ -66,7 +66,8 @@ class Kubernetes:
         definitions = list(yaml.safe_load_all(_FLINK.read_text()))
         with self.api() as api:
             for definition in definitions:
-                client.ApiextensionsV1Api(api).create_custom_resource_definition(definition)
+                with suppress(client.ApiException):  # it may have them already
+                    client.ApiextensionsV1Api(api).create_custom_resource_definition(definition)
             _wait_until(lambda: all(_is_served(api, one["spec"]) for one in definitions))
         time.sleep(_FIRST_CREATE_S)
 
@@ -178,3 +179,10 @@ def kubernetes() -> Iterator[Kubernetes]:
             yield running
         finally:
             children.close(patience=_PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def flink_kubernetes(kubernetes: Kubernetes) -> Kubernetes:
+    """Give one that knows the resources of Flink's operator."""
+    kubernetes.define_flink()
+    return kubernetes

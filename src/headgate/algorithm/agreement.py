@@ -41,7 +41,7 @@ def keeping_agreement(owed: Owed, vertex: VertexId) -> Policy:
                 return proposal.limited_to(proposal.current, Reason.AGREEMENT, why)
             return proposal.limited_to(max(proposal.wanted, least), Reason.AGREEMENT, detail)
         grown = proposal.limited_to(max(proposal.wanted, least), Reason.AGREEMENT, detail)
-        if grown is proposal:
+        if grown is proposal and not is_late:
             return proposal
         return replace(grown, outside=is_late or (proposal.outside and proposal.wanted > proposal.current))
 

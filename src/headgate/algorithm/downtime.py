@@ -38,8 +38,14 @@ _LEAN_JOB = 3.0
 _LEAN_SPREAD = 4.0
 """Rescales that tell as much of the spread as the parent's does."""
 
-_TO_DEVIATION = 1.4826
-"""From a median absolute deviation to the standard deviation of a normal distribution."""
+_MOST, _MOST_DEVIATIONS = 0.85, 1.4395
+"""So many values of a normal distribution lie within so many standard deviations of its middle."""
+
+_MEDIAN_DEVIATIONS = 0.6745
+"""Half of them lie within so many."""
+
+_FEW = 7
+"""Of fewer values a single one is more than what `_MOST` leaves out."""
 
 _NORMAL = 1.6449
 """Standard deviations on either side between which 9 of 10 values of a normal distribution lie."""
@@ -246,12 +252,16 @@ def _deviation(rows: _Rows, base: Floats, per_byte: Floats) -> Floats:
     """
     Give how far rows lie from their line as a logarithm: around their middle, and the middle from the line.
 
-    NaN where there are none.
+    By the 85th percentile of the distances, so that what happens once in five times is not overlooked and what happens
+    once in twenty does not matter; of few rows by the median. NaN where there are none.
     """
     line, lines = rows.line, len(base)
     off = np.log(rows.took_s / (base[line] + per_byte[line] * rows.state))
     middle = _median(line, off, lines)
-    return np.hypot(_TO_DEVIATION * _median(line, np.abs(off - middle[line]), lines), middle)
+    distance = np.abs(off - middle[line])
+    most, half = _quantile(line, distance, lines, _MOST), _median(line, distance, lines)
+    few = np.bincount(line, minlength=lines) < _FEW
+    return np.hypot(np.where(few, half / _MEDIAN_DEVIATIONS, most / _MOST_DEVIATIONS), middle)
 
 
 def _sum(line: Ints, values: Floats, lines: int) -> Floats:
@@ -260,12 +270,16 @@ def _sum(line: Ints, values: Floats, lines: int) -> Floats:
 
 def _median(line: Ints, values: Floats, lines: int) -> Floats:
     """Give the median by line, NaN where there is no value."""
+    return (_quantile(line, values, lines, 0.5) - _quantile(line, -values, lines, 0.5)) / 2
+
+
+def _quantile(line: Ints, values: Floats, lines: int, share: float) -> Floats:
+    """Give by line the least value that is no less than this share of them, NaN where there is none."""
     order = np.lexsort((values, line))
     ends = np.searchsorted(line[order], np.arange(lines + 1))
     begin, count = ends[:-1], np.diff(ends)
-    ordered = np.append(values[order], np.nan)
-    low, high = begin + np.maximum(count - 1, 0) // 2, begin + count // 2
-    return np.where(count > 0, (ordered[low] + ordered[high]) / 2, np.nan)
+    rank = np.ceil(share * count).astype(np.int64) - 1
+    return np.where(count > 0, np.append(values[order], np.nan)[begin + np.maximum(rank, 0)], np.nan)
 
 
 def reaching(*, base_s: Floats, per_byte_s: Floats, spread: Floats, count: Floats) -> Lines:

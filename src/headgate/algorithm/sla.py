@@ -79,7 +79,7 @@ class Load:
         return self.rate + backlog(self.lag, self.rate, downtime_s) / within_s
 
     def least_in_time(self, downtime_s: float, within_s: float) -> int:
-        """Give the least parallelism, 1 or more, at which it is level again in time after a downtime."""
+        """Give the least parallelism at which it is level again in time after a downtime, 1 to `LARGEST`."""
         need = self.need(downtime_s, within_s)
         if need <= 0:
             return 1

@@ -19,17 +19,18 @@ from headgate.rescales.clusters import existing_cluster, own_cluster
 from headgate.rescales.machine import describe_machine
 from headgate.rescales.measure import Measuring, Order, done_runs
 from headgate.rescales.plan import plan_text
+from headgate.rescales.plots import draw_plots
 from headgate.rescales.rest import Rest
 from headgate.rescales.runs_file import RunsFile
 from headgate.rescales.series import Factors, draw_series
+from headgate.rescales.table import cost_table
 
 _INTERRUPTED = 130
 
 
 def measure_rescale(
     url: Annotated[
-        str | None,
-        typer.Option(help="REST address of a cluster to use, for example http://HOST:8081; else an own one."),
+        str | None, typer.Option(help="REST address of a cluster to use, as http://HOST:8081; by default an own one.")
     ] = None,
     *,
     budget: Annotated[str, typer.Option(help="How long it may take, for example `45m`.")] = "45m",
@@ -37,9 +38,7 @@ def measure_rescale(
     runs: Annotated[
         Path, typer.Option(help="File that receives a line a rescale; what it has is not measured again.")
     ] = Path("rescale_runs.csv"),
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Only say what would be measured, and how long it takes.")
-    ] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what would be measured, and in what time.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Only show the table of what the file has.")] = False,
     plots: Annotated[Path | None, typer.Option(help="With --report: directory that receives the plots (SVG).")] = None,
 ) -> None:
@@ -47,7 +46,7 @@ def measure_rescale(
     Rescale a real job again and again, and write down what each rescale costs.
 
     A job with 0, 10, 100 or 500 MB of state, on the heap or in RocksDB, is brought from parallelism 1, 2, 4 or 8 to
-    another, in place or with a savepoint and a new start, in a random order that `--seed` fixes. The cells that differ
+    another, in place or with a savepoint and a new start, in a random order that --seed fixes. The cells that differ
     most come first, five times; the others as often as the budget allows. Each rescale is divided into waiting for the
     checkpoint, savepoint, teardown, redeploy, loading of the state, first output, and catching up.
 
@@ -55,7 +54,7 @@ def measure_rescale(
     same seed: it goes on where it was.
 
     A cluster of your own needs 8 free slots, the adaptive scheduler, checkpoints, and
-    `web.adaptive-scheduler.rescale-history.size`: there it measures your disks and your network, which is the point.
+    web.adaptive-scheduler.rescale-history.size: there it measures your disks and your network, which is the point.
     """
     file = RunsFile(runs)
     with console.failures():
@@ -71,14 +70,12 @@ def measure_rescale(
 def _measure(order: Order, file: RunsFile, url: str | None) -> None:
     done_runs(file.rows(), order)  # before anything is started: it may be the file of another series
     runtime = find_runtime(progress=to_stderr)
-    measuring = Measuring(
-        order=order, file=file, jar=build_jar(runtime.java, runtime.home, progress=to_stderr), tell=to_stderr
-    )
+    jar = build_jar(runtime.java, runtime.home, progress=to_stderr)
     try:
         with _cluster(runtime, url) as rest:
             java = None if url else runtime.java
             file.note(describe_machine(rest.get("/config")["flink-version"], java, now=datetime.now(UTC)))
-            measuring.go_through(rest)
+            Measuring(order=order, file=file, jar=jar, tell=to_stderr).go_through(rest)
     except KeyboardInterrupt:
         to_stderr(f"interrupted; {file.path} has all that was measured, and the same call goes on from there")
         raise typer.Exit(_INTERRUPTED) from None
@@ -90,11 +87,8 @@ def _cluster(runtime: FlinkRuntime, url: str | None) -> AbstractContextManager[R
 
 
 def _report(file: RunsFile, plots: Path | None) -> None:
-    from headgate.rescales.table import cost_table
-
-    console.out.print(cost_table(file.rows()), markup=False)
+    rows = file.rows()
+    console.out.print(cost_table(rows), markup=False)
     if plots is not None:
-        from headgate.rescales.plots import draw_plots
-
-        for path in draw_plots(file.rows(), plots):
+        for path in draw_plots(rows, plots):
             console.out.print(str(path))

@@ -272,7 +272,7 @@ class AutoscalerOptions(Options):
     """Headgate's own: whether what rescales were seen to take replaces `restart.time`, once some were seen."""
 
     rescale_horizon: Duration = option("rescale.horizon", timedelta(hours=1))
-    """Headgate's own: time within which shrinking must save more than a restart, as measured, costs."""
+    """Headgate's own: time within which shrinking must save more than a restart costs, as predicted or measured."""
 
     rejection_expiry: Duration = option("rejected-parallelism.expiry", timedelta(minutes=30))
     """How long a parallelism that was refused or never reached is not tried again."""

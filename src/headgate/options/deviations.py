@@ -68,7 +68,7 @@ class Deviation(StrEnum):
     NO_DRAG = "no-drag"
     """A vertex within its band is not changed by one because another one has cause to change."""
     WORTH_RESTART = "worth-restart"
-    """A job is not restarted to save less than the restart costs, as measured on its own past restarts."""
+    """A job is not restarted to save less than that costs, as predicted or as measured on its own past restarts."""
     TRUE_QUOTA = "true-quota"
     """
     A quota bounds all that the job uses after a change.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headgate.errors import RefusedError
 from headgate.rescales.phases import SubtaskTimes
 
 
@@ -38,12 +39,19 @@ def read_savepoint(checkpoints: Mapping[str, Any]) -> Snapshot | None:
     return _snapshot(savepoint) if savepoint else None
 
 
-def read_restored(checkpoints: Mapping[str, Any]) -> Snapshot | None:
-    """Read the checkpoint that a job in place was restored from: it is in the history for some more checkpoints."""
+def read_restored(checkpoints: Mapping[str, Any]) -> Snapshot:
+    """
+    Read the checkpoint that a job in place was restored from: it is in the history for some more checkpoints.
+
+    Raises:
+        RefusedError: it is not: the job went back to a savepoint, or further than to its latest checkpoint.
+    """
     restored = checkpoints["latest"].get("restored") or {}
-    known = (each for each in checkpoints["history"] if each["id"] == restored.get("id"))
-    found = next(known, None)
-    return _snapshot(found) if found else None
+    for known in checkpoints["history"]:
+        if known["id"] == restored.get("id"):
+            return _snapshot(known)
+    message = f"the job was not restored from a checkpoint that it lists, but from {restored.get('external_path')}"
+    raise RefusedError(message)
 
 
 def _snapshot(checkpoint: Mapping[str, Any]) -> Snapshot:

@@ -20,6 +20,8 @@ MEASURING: Settings = MappingProxyType(
         **LAB,
         "execution.checkpointing.interval": f"{CHECKPOINT_INTERVAL_S} s",
         "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout": "0 s",
+        # On a busy machine a checkpoint may be late: a rescale that did without would have more to catch up.
+        "jobmanager.adaptive-scheduler.rescale-trigger.max-delay": "10 min",
         # What REST tells is at most so old: timestamps are Flink's, but counters are looked at.
         "web.refresh-interval": "50",
         "metrics.fetcher.update-interval": "200",

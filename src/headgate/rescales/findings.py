@@ -1,5 +1,5 @@
 """
-What the rows say: whether a savepoint's time is linear in the state, what share loading has, whether parallelism counts.
+What the rows say: is the time of a savepoint linear in the state, what share is loading, does parallelism count?
 
 The questions are those of Varga, Balassi and Kiss, "Towards autoscaling of Apache Flink jobs" (2021).
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from headgate.rescales.cells import Backend, Kind
-from headgate.rescales.intervals import Floats, Interval, Line, bootstrapped, line_through, rank_correlation
+from headgate.rescales.intervals import Floats, Interval, Line, line_through, rank_correlation, share_of
 from headgate.rescales.rows import Row
 from headgate.rescales.table import by_state, grouped, interval_text, markdown
 
@@ -90,7 +90,7 @@ _DOWN = ("savepoint_s", "teardown_s", "redeploy_s", "loading_s", "first_output_s
 def _share(rows: Sequence[Row], phase: str) -> Interval:
     part = _floats([getattr(row.phases, phase) for row in rows])
     whole = _floats([row.phases.downtime_s for row in rows])
-    return bootstrapped(len(rows), [0] * len(rows), lambda at: float(part[at].sum() / whole[at].sum()))
+    return share_of(part, whole)
 
 
 def _residuals(rows: Sequence[Row], backend: Backend, line: Line) -> str:

@@ -47,29 +47,33 @@ class Line:
     """Of the parabola through the same points; a straight line's is 0."""
 
 
-def bootstrapped(count: int, strata: Sequence[object], take: Callable[[Places], float]) -> Interval:
+def bootstrapped(strata: Sequence[object], take: Callable[[Places], Floats]) -> Interval:
     """
     Take a number of all values, and of draws with replacement.
 
     Args:
-        count: how many values there are.
-        strata: to what each belongs; every draw has as many of each as there are.
-        take: gives the number of the values at these places.
+        strata: to what each value belongs; every draw has as many of each as there are.
+        take: gives the number of each draw, a row of places a draw.
     """
-    everything = np.arange(count)
-    if count < FEWEST:
-        return Interval(middle=take(everything) if count else np.nan, low=np.nan, high=np.nan)
-    groups = _groups(strata)
-    chance = np.random.default_rng(count)
-    draws = [take(np.concatenate([chance.choice(group, len(group)) for group in groups])) for _ in range(_DRAWS)]
-    low, high = np.nanpercentile(draws, _BOUNDS)
-    return Interval(middle=take(everything), low=float(low), high=float(high))
+    everything = np.arange(len(strata))
+    middle = float(take(everything[np.newaxis])[0])
+    if len(strata) < FEWEST:
+        return Interval(middle=middle, low=np.nan, high=np.nan)
+    chance = np.random.default_rng(len(strata))
+    draws = [chance.choice(group, (_DRAWS, len(group))) for group in _groups(strata)]
+    low, high = np.nanpercentile(take(np.concatenate(draws, axis=1)), _BOUNDS)
+    return Interval(middle=middle, low=float(low), high=float(high))
 
 
 def median_of(values: Sequence[float]) -> Interval:
-    """Return the median."""
+    """Return the median of at least one value."""
     all_values = np.array(values, dtype=np.float64)
-    return bootstrapped(len(values), [0] * len(values), lambda places: float(np.median(all_values[places])))
+    return bootstrapped([0] * len(values), lambda places: np.median(all_values[places], axis=1))
+
+
+def share_of(parts: Floats, wholes: Floats) -> Interval:
+    """Return the sum of the parts over the sum of the wholes."""
+    return bootstrapped([0] * len(parts), lambda at: parts[at].sum(axis=1) / wholes[at].sum(axis=1))
 
 
 def line_through(x: Floats, y: Floats) -> Line:
@@ -77,9 +81,9 @@ def line_through(x: Floats, y: Floats) -> Line:
     strata = x.tolist()
 
     def coefficient(degree: int, power: int) -> Interval:
-        return bootstrapped(len(x), strata, lambda at: float(np.polyfit(x[at], y[at], degree)[degree - power]))
+        return bootstrapped(strata, lambda at: _polynomials(x[at], y[at], degree)[:, power])
 
-    slope, base = np.polyfit(x, y, 1)
+    base, slope = _polynomials(x[np.newaxis], y[np.newaxis], 1)[0]
     explained = 1 - np.sum((y - base - slope * x) ** 2) / np.sum((y - np.mean(y)) ** 2)
     return Line(
         base=coefficient(1, 0), slope=coefficient(1, 1), explained=float(explained), curvature=coefficient(2, 2)
@@ -95,16 +99,24 @@ def rank_correlation(x: Floats, y: Floats, strata: Sequence[object]) -> Interval
         y: what may grow with it.
         strata: what is alike in all else; ranks are taken within, so that no stratum's level matters.
     """
-    groups = _groups(strata)
+    ranks_x, ranks_y = np.zeros(len(x)), np.zeros(len(x))
+    for group in _groups(strata):
+        ranks_x[group], ranks_y[group] = _centred_ranks(x[group]), _centred_ranks(y[group])
 
-    def correlation(at: Places) -> float:
-        members = [at[np.isin(at, group)] for group in groups]
-        ranks_x = np.concatenate([_centred_ranks(x[group]) for group in members])
-        ranks_y = np.concatenate([_centred_ranks(y[group]) for group in members])
-        scale = np.sqrt(np.sum(ranks_x**2) * np.sum(ranks_y**2))
-        return float(np.sum(ranks_x * ranks_y) / scale) if scale > 0 else np.nan
+    def correlations(at: Places) -> Floats:
+        scales = np.sqrt(np.sum(ranks_x[at] ** 2, axis=1) * np.sum(ranks_y[at] ** 2, axis=1))
+        return np.sum(ranks_x[at] * ranks_y[at], axis=1) / np.where(scales > 0, scales, np.nan)
 
-    return bootstrapped(len(x), strata, correlation)
+    return bootstrapped(strata, correlations)
+
+
+def _polynomials(x: Floats, y: Floats, degree: int) -> Floats:
+    """Return the coefficients of least squares of each row, the constant first."""
+    scale = np.max(x)
+    powers = np.stack([(x / scale) ** power for power in range(degree + 1)], axis=2)
+    transposed = np.swapaxes(powers, 1, 2)
+    found: Floats = np.linalg.solve(transposed @ powers, transposed @ y[..., np.newaxis])[..., 0]
+    return found / scale ** np.arange(degree + 1)
 
 
 def _groups(strata: Sequence[object]) -> list[Places]:

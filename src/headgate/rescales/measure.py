@@ -112,7 +112,7 @@ def done_runs(rows: Sequence[Row], order: Order) -> frozenset[int]:
     for row in ours:
         if cells.get(row.run) != row.cell:
             message = f"run {row.run} of seed {row.seed} in the file is of another series. Hint: take another --seed"
-            raise ConfigError(message)
+            raise ConfigError([message])
     return frozenset(row.run for row in ours)
 
 

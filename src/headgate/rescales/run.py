@@ -102,7 +102,7 @@ def _in_place(rest: Rest, stand: Stand, parallelism: int, requested: int) -> _En
         lambda: read_rescale(rest.get(f"{path}/rescales/history"), requested), "the rescale's history"
     )
     restart = read_restart(rest.get(f"{path}/rescales/details/{rescaled}"))
-    snapshot = await_value(lambda: read_restored(rest.get(f"{path}/checkpoints")), "the checkpoint that was restored")
+    snapshot = read_restored(rest.get(f"{path}/checkpoints"))
     return _Ending(
         snapshot=snapshot,
         snapshot_begun_ms=restart.stopping_ms,

@@ -59,8 +59,8 @@ class RunsFile:
         try:
             return read_row(texts)
         except (ValueError, KeyError, TypeError) as error:
-            message = f"{self.path}: not a measured rescale: {texts}: {error!r}"
-            raise ConfigError(message) from error
+            message = f"{self.path}: run {texts.get('run')} is no measured rescale: {error!r}"
+            raise ConfigError([message]) from error
 
 
 def _header() -> str:

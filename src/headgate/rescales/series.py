@@ -16,9 +16,7 @@ from itertools import chain, pairwise, product
 from headgate.rescales.cells import Backend, Block, Kind, Move
 
 CORNER_ROUNDS = 5
-"""How often the corner cells come before anything else does."""
-MORE_ROUNDS = 5
-"""How often the other cells come after that, as far as the budget reaches."""
+"""How often each corner cell comes. The other cells come as often, later: as far as the budget reaches."""
 
 _Pair = tuple[int, int]
 
@@ -55,7 +53,10 @@ def _both_ways(pairs: Iterable[_Pair]) -> tuple[_Pair, ...]:
 
 def draw_series(seed: int, factors: Factors | None = None) -> tuple[Block, ...]:
     """
-    Return all blocks in their order: the rounds of the corner cells first, then the others as long as time is left.
+    Return all blocks in their order: the corner cells first, then the steps between them.
+
+    The states between come after every second round, so that a series that ends early has some of them too: of two
+    states nobody could say how time grows with state.
 
     Args:
         seed: the same gives the same series.
@@ -76,14 +77,14 @@ def draw_series(seed: int, factors: Factors | None = None) -> tuple[Block, ...]:
 
 
 def _rounds(factors: Factors) -> Iterator[tuple[str, Sequence[int], Sequence[_Pair]]]:
-    for number in range(1, CORNER_ROUNDS + 1):
-        yield f"corners {number}", factors.corner_states, factors.corner_moves
     between = [state for state in factors.states_mb if state not in factors.corner_states]
-    for number in range(1, MORE_ROUNDS + 1):
-        if between:
-            yield f"states between {number}", between, factors.corner_moves
-        if factors.steps_between:
-            yield f"steps between {number}", factors.states_mb, factors.steps_between
+    for number in range(1, 2 * CORNER_ROUNDS + 1):
+        if number <= CORNER_ROUNDS:
+            yield f"corners {number}", factors.corner_states, factors.corner_moves
+        elif factors.steps_between:
+            yield f"steps between {number - CORNER_ROUNDS}", factors.states_mb, factors.steps_between
+        if between and number % 2 == 0:
+            yield f"states between {number // 2}", between, factors.corner_moves
 
 
 def draw_walk(pairs: Iterable[_Pair], chance: random.Random) -> tuple[Move, ...]:

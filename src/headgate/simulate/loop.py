@@ -13,6 +13,7 @@ from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
 from headgate.control.reactive.deciding import ReactiveDecider
 from headgate.control.reactive.steering import Steering
+from headgate.control.restarts import Restarts
 from headgate.control.rollback.step import RollbackStep
 from headgate.engines.simulated.cluster import SimulatedCluster
 from headgate.engines.simulated.collector import SimulatedMetricCollector
@@ -23,6 +24,8 @@ from headgate.events.merging import MergingEventHandler
 from headgate.model.decision import Decision
 from headgate.model.events import Event
 from headgate.options.service import Mode
+from headgate.pipeline.downtime import DowntimeLearner
+from headgate.pipeline.downtime_book import NotedDecisions, NotedSamples, RescaleBook
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.selected import SelectedEvaluator
 from headgate.ports import StateStore
@@ -52,9 +55,11 @@ class ControlLoop:
 
     observer: Observer
     cycle: Cycle
+    downtimes: DowntimeLearner
 
     async def decide(self, now: datetime) -> None:
-        """Run one cycle over what was observed last."""
+        """Run one cycle over what was observed last, with all that is known by then of how long rescales take."""
+        self.downtimes.learn(now)
         await self.cycle.run(self.observer.latest, now)
 
 
@@ -65,11 +70,13 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
     outbox = Outbox(store=store, events=events)
     fleet = InProcessEvaluator(collect_interval=scenario.collect_interval, keep=scenario.autoscaler.metrics_window)
     steering = Steering(events=events)
+    book = RescaleBook()
+    downtimes = DowntimeLearner(book)
     return ControlLoop(
         observer=Observer(
             fetcher=SimulatedJobListFetcher(cluster, lambda _: scenario.autoscaler),
             collector=collector,
-            sink=fleet,
+            sink=NotedSamples(fleet, book),
             events=events,
             time_limit=timedelta(minutes=1),
         ),
@@ -87,7 +94,8 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
             ),
             outbox=outbox,
             events=events,
-            decisions=kept,
+            decisions=NotedDecisions(kept, book),
+            restarts=Restarts(model=downtimes),
             steering=steering,
             rollback=RollbackStep(failures=SimulatedFailureHistory(cluster)),
             decider=ReactiveDecider(
@@ -96,4 +104,5 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
             # Deciding takes no time in a simulation, however long it really takes.
             stopwatch=lambda: 0.0,
         ),
+        downtimes=downtimes,
     )

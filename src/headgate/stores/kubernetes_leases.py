@@ -92,9 +92,9 @@ class KubernetesLeases:
         with self._one_at_a_time:
             at = now or self._clock()
             self._look(now)
-            self._has_just_looked = True
             mine = [one for one in self._granted.values() if one.holder == holder and one.expires_at > at]
             renewed = self._prolong(self._kept(mine), duration, at)
+            self._has_just_looked = True
             return tuple(lease for _, lease in sorted(renewed.items()))
 
     def release(self, lease: Lease, /) -> None:

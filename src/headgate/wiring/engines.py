@@ -111,7 +111,8 @@ async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack,
     )
     for yarn in options.yarn:
         engines = _with_yarn(engines, yarn, settings_of, stack)
-    return _with_kubernetes(engines, options.kubernetes, settings_of, stack)
+    kubernetes = [_open_deployments(one, stack) for one in options.kubernetes]
+    return _with_kubernetes(engines, kubernetes, partial(KubernetesJobListFetcher, settings_of=settings_of, basis=now))
 
 
 async def _facts(clients: Mapping[str, FlinkClient], ctx: JobContext) -> Facts:
@@ -160,15 +161,14 @@ def _with_yarn(engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, sta
 
 
 def _with_kubernetes(
-    engines: Engines, kubernetes: Sequence[KubernetesOptions], settings_of: SettingsOf, stack: AsyncExitStack
+    engines: Engines, clusters: Sequence[Deployments], listing: Callable[[Deployments], JobListFetcher]
 ) -> Engines:
     """Put Kubernetes clusters in front: each answers for its deployments, whatever stood before for the others."""
-    clusters = tuple(_open_deployments(one, stack) for one in kubernetes)
     operator = FlinkOperatorRealizer(clusters)
     for one in clusters:
         engines = replace(
             engines,
-            fetchers={**engines.fetchers, one.options.name: KubernetesJobListFetcher(one, settings_of)},
+            fetchers={**engines.fetchers, one.options.name: listing(one)},
             collector=ClustersMetricCollector(one, engines.collector),
             history=ClustersFailureHistory(one, engines.history),
         )

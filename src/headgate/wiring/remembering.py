@@ -59,7 +59,7 @@ def _split(states: StateStore, options: ServiceOptions, stack: AsyncExitStack) -
     Raises:
         ConfigError: pods cannot share the state store, or it cannot refuse what comes too late.
     """
-    if not isinstance(states, Fence) or options.state_store.startswith("sqlite"):
+    if not isinstance(states, Fence) or resolve(options.state_store).startswith("sqlite"):
         raise ConfigError([_NO_FENCE])
     where = options.lease.kubernetes
     login = Login(kubeconfig=where.kubeconfig, context=where.context, time_limit=options.lease.duration / _CALLS)

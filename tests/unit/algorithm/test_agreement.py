@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from headgate.algorithm.decide import decide
 from headgate.algorithm.explain import explain
+from headgate.algorithm.review import Bounds, amended
 from headgate.algorithm.shape import shape_of
 from headgate.algorithm.sla import Load, carried, lag_time_s, recovery_s
 from headgate.model.decision import Decision, Outcome
@@ -32,8 +34,12 @@ JOB = chain({"source": 4, "sink": 4})
 A, B, JOINED = VertexId("a"), VertexId("b"), VertexId("joined")
 
 
-def _options(sla: SlaOptions, **rest: object) -> AutoscalerOptions:
-    known = {"alignment_mode": "OFF", "scale_down_interval": timedelta(), "restart_time": timedelta(seconds=60)}
+def _options(sla: SlaOptions, **rest: Any) -> AutoscalerOptions:
+    known: dict[str, Any] = {
+        "alignment_mode": "OFF",
+        "scale_down_interval": timedelta(),
+        "restart_time": timedelta(seconds=60),
+    }
     return replace(AutoscalerOptions(), sla=sla, **{**known, **rest})
 
 
@@ -44,7 +50,7 @@ def _decided(
     lag: float = 0.0,
     downtime: Downtime | None = None,
     state: JobState | None = None,
-    **rest: object,
+    **rest: Any,
 ) -> Decision:
     known = replace(_lagging(evaluated(JOB, factors or {}), lag), downtime=downtime)
     return decide(sample(JOB), known, _options(sla, **rest), START, state or JobState())
@@ -155,8 +161,58 @@ def test_who_is_too_old_grows_and_who_is_not_does_not() -> None:
     assert found.notices[0].fields["max_lag_time_s"] == 120
 
 
+def test_a_job_that_cannot_keep_up_will_be_too_old() -> None:
+    """Nothing waits yet, but 420/s come in and 400/s go out; only its band says that this will do."""
+    known = evaluated(JOB, {})
+    source = known.vertices[VertexId("source")]
+    source = replace(source, metrics={**source.metrics, ScalingMetric.TARGET_DATA_RATE: 420.0})
+    known = replace(known, vertices={**known.vertices, VertexId("source"): source})
+
+    assert decide(sample(JOB), known, _options(FRESH), START).reason is Reason.AGREEMENT
+    assert decide(sample(JOB), known, _options(NOTHING), START).outcome is Outcome.KEEP
+
+
+def test_who_is_late_has_cause_to_take_what_the_load_asks_for() -> None:
+    """The load asks for 8, which is more than 7, but within its band it is no cause by itself."""
+    known = _lagging(evaluated(JOB, {"source": 2.0}), 100_000)
+    source = known.vertices[VertexId("source")]
+    rates = {**source.metrics, ScalingMetric.TARGET_DATA_RATE: 280.0}
+    known = replace(
+        known, vertices={**known.vertices, VertexId("source"): replace(source, metrics=rates, outside=False)}
+    )
+
+    found = decide(sample(JOB), known, _options(RECOVERS), START)
+
+    assert (found.outcome, _wanted(found)) == (Outcome.RESCALE, [8, 7])
+    assert found.proposals[0].outside
+    assert decide(sample(JOB), known, _options(NOTHING), START).outcome is Outcome.KEEP
+
+
+def test_a_cause_of_its_own_is_told_beside_the_agreement() -> None:
+    """The sink is too slow, the source would only recover too late."""
+    found = _decided(RECOVERS, {"sink": 1.4}, lag=100_000)
+
+    assert found.reason is Reason.UTILIZATION_TARGET
+    assert "sink: 400/s true rate, needs 560/s" in found.message
+    assert "source: 669/s work off 116800 records" in found.message
+
+
+def test_what_a_plugin_makes_of_a_rescale_has_its_own_forecast() -> None:
+    """A plugin that wants 20 instead of 7 gets the numbers of 20."""
+    found = _decided(RECOVERS, lag=100_000)
+    bounds = Bounds(sample=sample(JOB), options=_options(RECOVERS), state=JobState())
+    twenty = {VertexId("source"): 20, VertexId("sink"): 20}
+
+    changed = amended(found, twenty, found.config, bounds, plugin="mine")
+
+    assert changed.forecast is not None
+    assert changed.forecast.recovery_s == pytest.approx(116_800 / 1_720)
+    assert changed.price is not None
+    assert changed.price.saved_s == -32 * 3_600
+
+
 def test_a_shrink_goes_no_further_than_a_rescale_allows() -> None:
-    """The load asks for 1 of 4; after a downtime of 60 s one subtask would work off its backlog in 56 s, not in 30 s."""
+    """The load asks for 1 of 4, which would work off the 4,200 records of a downtime of 60 s in 140 s, not in 30 s."""
     little = {"source": 0.25, "sink": 0.25}
     quick = SlaOptions(recovery_time=timedelta(seconds=30))
 

@@ -70,6 +70,17 @@ def test_each_faulty_period_and_the_zone_are_told() -> None:
     assert [text.split(": ")[2].partition(" ")[0] for text in told] == ["'10:00-9:00'", "'*", "'Nowhere'"]
 
 
+def test_an_agreement_that_the_assumed_downtime_breaks_is_warned_of() -> None:
+    """At the place of the option, with both numbers; a shorter `restart.time` ends it."""
+    agreed = {"job.autoscaler.sla.max-lag-time": "2 min", "job.autoscaler.sla.recovery-time": "10 min"}
+
+    (told,) = load(None, CLUSTERS, agreed).warnings
+
+    assert "sla.max-lag-time: 2 min is shorter than restart.time 5 min: nothing ever shrinks" in told
+    assert load(None, CLUSTERS, {**agreed, "job.autoscaler.restart.time": "30 s"}).warnings == ()
+    assert len(load(None, CLUSTERS, {**agreed, "job.autoscaler.restart.time": "20 min"}).warnings) == 2
+
+
 def test_a_plugin_that_is_not_there_is_a_fault() -> None:
     """It would have decided, and nothing else would."""
     told = faults(**{"metrics_custom-evaluators": "mine", "scaling_custom-executors": "his;hers"})

@@ -50,7 +50,10 @@ class Cluster(FakeEngine):
     is_slow: bool = False
     """Whether workers that are asked for do not come."""
     slots: int = 2
-    adaptive: bool = False
+    size_known: bool = True
+    """Whether all workers have the same slots."""
+    counts: bool = True
+    """Whether the slots are told."""
 
     def run(self, job: JobKey, parallelism: Mapping[str, int]) -> None:
         """Let a job run."""
@@ -66,9 +69,12 @@ class Cluster(FakeEngine):
         if not self.is_slow:
             self.slots = self.provider.wanted * 2
         used = sum(slots_of(one.topology) for one in self.jobs.values())
-        settings = EngineSettings(adaptive=self.adaptive, slots_per_task_manager=2)
+        settings = EngineSettings(
+            adaptive=False, slots_per_task_manager=2, slots_per_task_manager_known=self.size_known
+        )
         found = await super().update_metrics(ctx, tick)
-        return replace(found, at=tick, settings=settings, slots_total=self.slots, slots_free=self.slots - used)
+        total, free = (self.slots, self.slots - used) if self.counts else (None, None)
+        return replace(found, at=tick, settings=settings, slots_total=total, slots_free=free)
 
     async def realize_parallelism_overrides(self, ctx: JobContext, overrides: Mapping[VertexId, int], /) -> bool:
         """Start the successor, once: the same request again finds it."""
@@ -170,6 +176,35 @@ async def test_nobody_counts_on_workers_before_the_provider_was_asked() -> None:
     assert (await stage.tick(0, 3.0)).reason is Reason.WORKERS_AWAITED
     assert (await stage.tick(10, 3.0)).reason is Reason.RESCALED
     assert stage.cluster.parallelism() == 6
+
+
+async def test_where_nobody_knows_the_slots_of_a_worker_what_there_is_counts() -> None:
+    """How many workers a growth takes cannot be told, so none is waited for; a job is stopped for free slots alone."""
+    stage = Stage()
+    stage.cluster.size_known, stage.cluster.provider.wanted = False, 2
+    await stage.tick(0)
+    assert (await stage.tick(10, 3.0)).reason is Reason.RESCALED
+    assert stage.cluster.parallelism() == 4
+
+
+async def test_a_job_is_not_stopped_while_the_slots_cannot_be_counted() -> None:
+    """The cluster did not tell them: the job waits for them to be known."""
+    stage = Stage()
+    stage.cluster.counts = False
+    await stage.tick(0)
+    assert (await stage.tick(10, 2.0)).reason is Reason.WORKERS_AWAITED
+    assert stage.cluster.requests == []
+
+
+async def test_workers_that_are_about_to_go_are_not_counted_on() -> None:
+    """A job that grows while some are told to go waits until they have gone, or are wanted again."""
+    stage = Stage()
+    stage.cluster.provider.wanted, stage.cluster.is_slow, stage.cluster.slots = 3, True, 6
+    for second in (0, 30, 60, 90):
+        await stage.tick(second)
+    assert stage.cluster.provider.wanted == 1  # and their slots are still counted
+    assert (await stage.tick(100, 3.0)).reason is Reason.WORKERS_AWAITED
+    assert stage.cluster.requests == []
 
 
 async def test_two_jobs_are_not_promised_the_same_slots() -> None:

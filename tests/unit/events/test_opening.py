@@ -11,10 +11,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from headgate.errors import ConfigError
+from headgate.events.delivery import PendingError
 from headgate.events.opening import EventService, Factory, open_events
 from headgate.events.reading import read_events
 from headgate.model.events import Event, EventReason, EventType
-from headgate.options.events import EventOptions, SqlEventOptions, WebhookEventOptions
+from headgate.options.events import EventOptions, KubernetesEventOptions, SqlEventOptions, WebhookEventOptions
 from headgate.stores.connecting import connect
 from headgate.testing.conformance.event_handler import deliver
 from headgate.testing.fake_receiver import FakeReceiver
@@ -61,13 +62,28 @@ def test_several_are_told_at_once(tmp_path: Path) -> None:
             assert read_events(database, since=EVENT.at) == ()
 
 
+def test_a_kubernetes_that_is_away_holds_nobody_up(tmp_path: Path) -> None:
+    """Its calls are made in a thread; the event waits, and is left when the service ends."""
+    options = EventOptions(
+        handlers=("log", "kubernetes"),
+        kubernetes=KubernetesEventOptions(kubeconfig=str(tmp_path / "absent")),
+    )
+    with capture_logs() as lines:
+        service = opened(options)
+        with pytest.raises(PendingError):
+            service.handler.handle(EVENT)
+        service.close()
+    assert lines[0]["event"] == "JobAppeared"
+    assert lines[-1]["event"] in {"EventNotDelivered", "EventsNotDelivered"}
+
+
 def test_an_unknown_name_is_told_with_those_there_are() -> None:
     """All unknown ones at once."""
     with pytest.raises(ConfigError) as raised:
         opened(EventOptions(handlers=("log", "lgo", "pager")), mine=RecordingEvents)
     assert raised.value.faults == (
-        "events.handlers: found 'lgo', expected some of log, sql, webhook, mine",
-        "events.handlers: found 'pager', expected some of log, sql, webhook, mine",
+        "events.handlers: found 'lgo', expected some of log, sql, webhook, kubernetes, mine",
+        "events.handlers: found 'pager', expected some of log, sql, webhook, kubernetes, mine",
     )
 
 

@@ -30,8 +30,9 @@ def test_two_values_have_no_interval() -> None:
 def test_a_line_is_found_through_noise() -> None:
     """Its slope within its interval, and nothing of a bend."""
     line = line_through(STATES, 0.3 + 0.004 * STATES + NOISE)
-    assert line.slope.low < 0.004 < line.slope.high
-    assert line.base.low < 0.3 < line.base.high
+    assert line.slope.middle == pytest.approx(0.004, rel=0.03)
+    assert line.slope.low < line.slope.middle < line.slope.high < 0.0045
+    assert line.base.middle == pytest.approx(0.3, abs=0.02)
     assert line.explained > 0.95
     assert not line.curvature.excludes(0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,10 @@ DOWNTIME = timedelta(seconds=20)
 
 
 def _scenario(
-    sla: SlaOptions, rates: dict[int, float], parallelism: int, *, minutes: int = 5, **options: object
+    sla: SlaOptions, rates: dict[int, float], parallelism: int, *, minutes: int = 5, **options: Any
 ) -> Scenario:
     """Build source -> count, 100/s a subtask of the latter, stopped for 20 s by each rescale."""
-    quick = {
+    quick: dict[str, Any] = {
         "metrics_window": timedelta(seconds=30),
         "stabilization_interval": timedelta(seconds=10),
         "restart_time": DOWNTIME,

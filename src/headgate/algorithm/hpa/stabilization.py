@@ -16,6 +16,11 @@ class Stabilization:
     scale_up_s: float = 0.0
     scale_down_s: float = USUAL_SCALE_DOWN_S
 
+    @property
+    def longest_s(self) -> float:
+        """How far back recommendations count at all."""
+        return max(self.scale_up_s, self.scale_down_s)
+
 
 @dataclass(frozen=True, slots=True)
 class Recommended:

@@ -48,8 +48,7 @@ class Watched:
     @cached_property
     def recommendations(self) -> Mapping[VertexId, Recommendation]:
         """What the policy recommends for each vertex."""
-        # Two late samples leave no gap in what is known.
-        since_s = float(self._at_s[self._windows[0][1]]) - 2 * spacing(self._at_s)
+        since_s = float(self._at_s[self._windows[0][1]]) - self._patience_s
         return {
             vertex: recommend(readings, self.topology.parallelism[vertex], self.policy, since_s=since_s)
             for vertex, readings in self.readings.items()
@@ -59,10 +58,17 @@ class Watched:
     def _at_s(self) -> Floats:
         return ticks(self.samples)
 
+    @property
+    def _patience_s(self) -> float:
+        """Two late samples leave no gap in what is known."""
+        return 2 * spacing(self._at_s)
+
     @cached_property
     def _windows(self) -> Sequence[tuple[int, int]]:
         began_s = seconds_between(self.samples[0].at, self.samples[-1].running_since)
-        return list(windows(self._at_s, self.settings.window.total_seconds(), began_s))
+        found = windows(self._at_s, self.settings.window.total_seconds(), began_s)
+        oldest_s = self._at_s[-1] - self.policy.stabilization.longest_s - self._patience_s
+        return [(first, last) for first, last in found if self._at_s[last] >= oldest_s]
 
     def _read(self, group: Group) -> Sequence[Reading]:
         return [reading(group, self._at_s, first, last) for first, last in self._windows]

@@ -56,11 +56,13 @@ def _with_slots(ledger: Ledger, sample: JobSample, decision: Decision) -> Decisi
     more = _more(sample, decision)
     if more <= 0:
         return decision
-    free, room = _free(ledger, sample), ledger.rooms.get(sample.job.cluster)
-    if free is None or sample.slots_total is None or (room is None and more > free):
-        return _awaiting(decision, more, free or 0)
-    ahead = max(0, (room or 0) - sample.slots_total)
-    fitting = _cut(decision, sample, free + ahead)
+    free, total, room = _free(ledger, sample), sample.slots_total, ledger.rooms.get(sample.job.cluster)
+    if free is None or total is None:
+        message = f"{more} slots more are needed, and how many are free is not known: {decision.message}"
+        return without_change(decision, Reason.WORKERS_AWAITED, message)
+    if room is None and more > free:
+        return _awaiting(decision, more, free)
+    fitting = _cut(decision, sample, free + max(0, (room or 0) - total))
     more = _more(sample, fitting)
     if not fitting.changes or not _is_one(sample, fitting):
         message = f"no further slots can be had than the {free} that are free: {decision.message}"

@@ -164,6 +164,7 @@ class Steering:
             return None
         cluster.sample = sample
         if not sample.settings.slots_per_task_manager_known:
+            self.ledger.rooms[cluster.name] = 0
             return None
         needs = {job: self._need(job, seen) for job, seen in jobs.items()}
         told = [seen for seen in jobs.values() if seen.sample and not seen.sample.settings.reactive]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from headgate.config.jobs import JobSettings
+from headgate.config.jobs import JobSettings, ours
 from headgate.engines.flink.jobs import name_jobs
 from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.overview import ListedJob, read_jobs
-from headgate.engines.flink.wishes import SettingsOf
+from headgate.engines.flink.wishes import Basis, SettingsOf
 from headgate.engines.kubernetes.deployments import Deployment, Deployments
 from headgate.engines.kubernetes.resources import FlinkResource
 from headgate.errors import HeadgateError
@@ -23,6 +23,13 @@ _THEIRS = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    own: Mapping[str, str]
+    basis: object
+    settings: JobSettings
+
+
 class KubernetesJobListFetcher:
     """
     Asks Kubernetes which resources there are, and each JobManager for its jobs. Implements `ports.JobListFetcher`.
@@ -30,20 +37,24 @@ class KubernetesJobListFetcher:
     What a job wants of Headgate stands in its resource's `flinkConfiguration`.
     """
 
-    def __init__(self, deployments: Deployments, settings_of: SettingsOf) -> None:
+    def __init__(self, deployments: Deployments, settings_of: SettingsOf, *, basis: Basis = lambda: None) -> None:
         """
         Ask nothing yet.
 
         Args:
             deployments: follows what runs; collector and realizer look there, too.
             settings_of: gives the options that hold for a job, by its key and its own configuration.
+            basis: gives another object whenever these may have changed.
         """
         self._deployments = deployments
         self._settings_of = settings_of
+        self._basis = basis
+        self._known: dict[JobKey, _Known] = {}
 
     async def fetch(self) -> JobList:
         """List the jobs of every JobManager that answers; the contract is the port's."""
         await self._deployments.follow(await self._deployments.api.find())
+        self._known = {key: known for key, known in self._known.items() if key.cluster in self._deployments.running}
         failing = dict(self._deployments.failures)
         asked = {cluster: one for cluster, one in self._deployments.running.items() if cluster not in failing}
         answers = await asyncio.gather(*(self._jobs(cluster, one) for cluster, one in asked.items()))
@@ -62,7 +73,7 @@ class KubernetesJobListFetcher:
 
     def _context(self, key: JobKey, job: ListedJob, resource: FlinkResource) -> JobContext:
         # by the name alone: the second job of a name is no less bound by what its owner wants
-        settings = _restrained(self._settings_of(JobKey(key.cluster, job.name), resource.settings), resource)
+        settings = _restrained(self._settings(JobKey(key.cluster, job.name), resource.settings), resource)
         complaint = f"the operator says: {resource.error}" if resource.error else ""
         mishap = self._deployments.requests.mishap(resource)
         return JobContext(
@@ -73,6 +84,14 @@ class KubernetesJobListFetcher:
             faults=(*settings.told, *filter(None, (complaint, mishap))),
             started_at=instant(job.started_at_ms),
         )
+
+    def _settings(self, key: JobKey, own: Mapping[str, str]) -> JobSettings:
+        """Put the settings of a job together when something of them has changed: that takes milliseconds."""
+        own, basis = ours(own), self._basis()
+        known = self._known.get(key)
+        if known is None or known.basis is not basis or known.own != own:
+            known = self._known[key] = _Known(own=own, basis=basis, settings=self._settings_of(key, own))
+        return known.settings
 
 
 def _restrained(settings: JobSettings, resource: FlinkResource) -> JobSettings:

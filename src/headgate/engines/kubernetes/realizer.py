@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headgate.engines.flink.details import JobDetails, read_details
+from headgate.engines.flink.details import read_details
 from headgate.engines.flink.realizer import read_requirements, upper_bounds
 from headgate.engines.kubernetes.deployments import Deployments
 from headgate.engines.kubernetes.paths import Managed
-from headgate.engines.kubernetes.resources import OVERRIDES, Plural, placed, write_overrides
+from headgate.engines.kubernetes.resources import OVERRIDES, FlinkResource, Plural, placed, write_overrides
 from headgate.engines.kubernetes.wish import Wish
 from headgate.errors import NotFoundError, RefusedError
 from headgate.model.decision import ConfigChanges
@@ -57,22 +57,19 @@ class FlinkOperatorRealizer:
         if ctx.status is not JobStatus.RUNNING and not takes_back:
             return False
         cluster = self._cluster(ctx)
-        details = await cluster.find(ctx.key.cluster).client.get(f"/jobs/{ctx.job_id}", read_details)
-        job = await _read(cluster, ctx)
-        obstacle = job.why_not_in_place(adaptive=details.adaptive)
-        wish = await self._wish(ctx, overrides, job, details=details, asks=not obstacle)
+        wish = await _look(cluster, ctx, overrides)
         if wish.is_written and wish.is_heard:
             return False
-        _refuse_others(cluster, job)
+        _refuse_others(cluster, wish.resource)
         wish.check()
         if wish.is_written:
-            return await _insist(cluster, wish, in_place=not obstacle)
-        if obstacle and (closed := job.why_no_upgrade(cluster.options.upgrades)):
-            message = f"{job.resource} cannot be rescaled in place, as {obstacle}; {closed}"
+            return await _insist(cluster, wish)
+        if wish.obstacle and (closed := wish.job.why_no_upgrade(cluster.options.upgrades)):
+            message = f"{wish.resource} cannot be rescaled in place, as {wish.obstacle}; {closed}"
             raise RefusedError(message)
         if ctx.intent is not None:
             wish.confirm(ctx.intent)
-        await _write(cluster, wish, wish.whole, job=job if obstacle else None)
+        await _write(cluster, wish, wish.whole)
         return True
 
     async def realize_config_overrides(self, ctx: JobContext, changes: ConfigChanges, /) -> bool:
@@ -101,22 +98,6 @@ class FlinkOperatorRealizer:
                 return one
         message = f"{ctx.key} is on no Kubernetes cluster. Hint: declare it under `kubernetes`"
         raise RefusedError(message)
-
-    async def _wish(
-        self, ctx: JobContext, overrides: Mapping[VertexId, int], job: Managed, *, details: JobDetails, asks: bool
-    ) -> Wish:
-        required = {vertex.id: vertex.parallelism for vertex in details.graph}
-        if asks:
-            client, path = self._cluster(ctx).find(ctx.key.cluster).client, f"/jobs/{ctx.job_id}/resource-requirements"
-            required |= upper_bounds(await client.get(path, read_requirements))
-        excluded = frozenset(ctx.options.vertex_exclude_ids)
-        return Wish(
-            of={vertex: to for vertex, to in overrides.items() if vertex in required and vertex not in excluded},
-            graph=details.graph,
-            required=required,
-            resource=job.resource,
-            excluded=excluded,
-        )
 
 
 class KubernetesScalingRealizer:
@@ -171,42 +152,58 @@ async def _read(cluster: Deployments, ctx: JobContext) -> Managed:
     return Managed(resource=resource, cluster=resource if is_whole else await cluster.api.read(listed.resource))
 
 
-def _refuse_others(cluster: Deployments, job: Managed) -> None:
+async def _look(cluster: Deployments, ctx: JobContext, overrides: Mapping[VertexId, int]) -> Wish:
+    """Hold what is wished against the job as it runs, and against its resources."""
+    client = cluster.find(ctx.key.cluster).client
+    details = await client.get(f"/jobs/{ctx.job_id}", read_details)
+    job = await _read(cluster, ctx)
+    obstacle = job.why_not_in_place(adaptive=details.adaptive)
+    required = {vertex.id: vertex.parallelism for vertex in details.graph}
+    if not obstacle:
+        required |= upper_bounds(await client.get(f"/jobs/{ctx.job_id}/resource-requirements", read_requirements))
+    excluded = frozenset(ctx.options.vertex_exclude_ids)
+    return Wish(
+        of={vertex: to for vertex, to in overrides.items() if vertex in required and vertex not in excluded},
+        graph=details.graph,
+        required=required,
+        job=job,
+        obstacle=obstacle,
+        settled=job.resource.is_settled and not cluster.requests.is_young(job.resource),
+        excluded=excluded,
+    )
+
+
+def _refuse_others(cluster: Deployments, resource: FlinkResource) -> None:
     """Refuse where somebody else decides what becomes of what is written."""
-    if job.resource.has_autoscaler:
-        message = (
-            f"the operator's own autoscaler scales {job.resource}. Hint: set `job.autoscaler.enabled: false` there"
-        )
+    if resource.has_autoscaler:
+        message = f"the operator's own autoscaler scales {resource}. Hint: set `job.autoscaler.enabled: false` there"
         raise RefusedError(message)
-    cluster.requests.look(job.resource)
-    if mishap := cluster.requests.mishap(job.resource):
-        message = f"{job.resource}: {mishap}"
+    cluster.requests.look(resource)
+    if mishap := cluster.requests.mishap(resource):
+        message = f"{resource}: {mishap}"
         raise RefusedError(message)
 
 
-async def _insist(cluster: Deployments, wish: Wish, *, in_place: bool) -> bool:
+async def _insist(cluster: Deployments, wish: Wish) -> bool:
     """Say again what is written and was not taken, once it is sure that nobody is at it."""
     if wish.resource.error:
         message = f"the operator does not do what {wish.resource} wants: {wish.resource.error}"
         raise RefusedError(message)
-    if cluster.requests.is_young(wish.resource) or not wish.resource.is_settled:
+    if not wish.settled:
         return False
-    if not in_place:
+    if wish.obstacle:
         message = f"the operator takes {wish.resource} for done, and its job does not run at what is written there"
         raise RefusedError(message)
     await _write(cluster, wish, wish.again)
     return True
 
 
-async def _write(
-    cluster: Deployments, wish: Wish, overrides: Mapping[VertexId, int], *, job: Managed | None = None
-) -> None:
-    """Write overrides; `job` is given where the operator will redeploy it for them."""
+async def _write(cluster: Deployments, wish: Wish, overrides: Mapping[VertexId, int]) -> None:
     configuration = wish.resource.spec.get("flinkConfiguration") or {}
     spec: dict[str, Any] = {"flinkConfiguration": placed(configuration, OVERRIDES, write_overrides(overrides))}
-    if job is not None and job.forgets_overrides:
+    if wish.obstacle and wish.job.forgets_overrides:
         spec["job"] = {"parallelism": _common(wish, overrides)}
-    cluster.requests.note(await cluster.api.patch(wish.resource, spec), in_place=job is None)
+    cluster.requests.note(await cluster.api.patch(wish.resource, spec), in_place=not wish.obstacle)
 
 
 def _common(wish: Wish, overrides: Mapping[VertexId, int]) -> int:

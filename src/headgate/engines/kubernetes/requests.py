@@ -42,9 +42,13 @@ class Requests:
         return request is not None and self._clock() - request.at_s < _PATIENCE_S
 
     def look(self, resource: FlinkResource) -> None:
-        """Notice that the operator redeploys, or has redeployed, a job that should have been rescaled in place."""
+        """
+        Notice that the operator redeploys, or has redeployed, a job that should have been rescaled in place.
+
+        Later it may do so for reasons of its own.
+        """
         request = self._of(resource)
-        if request is None or not request.in_place:
+        if request is None or not request.in_place or not self.is_young(resource):
             return
         if resource.is_redeploying or (resource.job_id and resource.job_id != request.job_id):
             self._mishaps[resource.path] = resource.generation

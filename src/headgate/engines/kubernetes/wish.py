@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from headgate.engines.kubernetes.paths import Managed
 from headgate.engines.kubernetes.resources import FlinkResource
 from headgate.errors import ConflictError, OvertakenError, RefusedError
 from headgate.model.identity import VertexId
@@ -24,8 +25,17 @@ class Wish:
     graph: tuple[Vertex, ...]
     required: Mapping[VertexId, int]
     """What Flink is asked to run each vertex at."""
-    resource: FlinkResource
+    job: Managed
+    obstacle: str
+    """Why the operator would not change it in place; empty when it would."""
+    settled: bool
+    """Whether Flink has heard what it will hear of what is written."""
     excluded: frozenset[str]
+
+    @property
+    def resource(self) -> FlinkResource:
+        """Where it is written."""
+        return self.job.resource
 
     @property
     def is_written(self) -> bool:
@@ -45,7 +55,7 @@ class Wish:
         What Flink is asked for is taken for the vertices that do not change, unless it has yet to hear what is written.
         """
         written = self.resource.overrides
-        first, then = (written, self.required) if self.resource.is_settled else (self.required, written)
+        first, then = (written, self.required) if self.settled else (self.required, written)
         known = {**first, **then}
         others = {vertex.id: known[vertex.id] for vertex in self.graph if self._may_be_written(vertex)}
         return {**written, **others, **self.of}

@@ -9,6 +9,7 @@ from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.overview import Slots
 from headgate.engines.flink.shared import Shared
 from headgate.engines.flink.standing import StandingSettings
+from headgate.engines.flink.standstill import Standstills
 from headgate.engines.prometheus.queries import COUNTERS, Quantity, Queries, partition_of
 from headgate.engines.prometheus.scrapes import Scrapes
 from headgate.engines.prometheus.server import PrometheusServer
@@ -20,6 +21,8 @@ from headgate.model.measures import JobMeasure
 Partitions = Mapping[str, Mapping[VertexId, int]]
 
 _PARTITIONS_AGE = timedelta(minutes=1)
+_GAUGES_FOR = timedelta(minutes=1)
+"""Once a job has needed the gauges, all jobs share the wider answer for so long, instead of having one each."""
 _COUNTED = COUNTERS | {Quantity.PENDING_RECORDS}
 
 
@@ -32,12 +35,13 @@ class ScrapedCluster:
         self.name = server.name
         self.scrape_interval = server.options.scrape_interval
         self.settings = StandingSettings(client)
+        self.standstills = Standstills(client)
         self._server = server
         self._queries = Queries(server.options.matchers, self.scrape_interval)
         self.processes = ScrapedProcesses(server, self._queries)
         self._counters: Shared[Scrapes | UnreachableError] = Shared(lambda: self._ask(_COUNTED))
         self._all: Shared[Scrapes | UnreachableError] = Shared(lambda: self._ask(frozenset(Quantity)))
-        self._needs_gauges = False
+        self._gauges_until: datetime | None = None
         self._partitions: Shared[Partitions] = Shared(self._read_partitions, _PARTITIONS_AGE)
         self.slots: Shared[Slots | None] = Shared(self.processes.slots)
         self.values: Shared[Mapping[JobMeasure, float]] = Shared(self.processes.values)
@@ -53,8 +57,10 @@ class ScrapedCluster:
         Raises:
             UnreachableError: Prometheus gives no usable answer.
         """
-        self._needs_gauges |= gauges  # from then on all jobs share the wider answer
-        found = await (self._all if self._needs_gauges else self._counters).get(at)
+        if gauges:
+            self._gauges_until = at + _GAUGES_FOR
+        wide = self._gauges_until is not None and at <= self._gauges_until
+        found = await (self._all if wide else self._counters).get(at)
         if isinstance(found, Scrapes):
             return found
         # a new one for each job: an error that several raise gathers the traces of all

@@ -1,8 +1,8 @@
 """
 Observes Flink jobs through a Prometheus server that scrapes them: one query a metric and tick, however many jobs.
 
-Of Flink itself only `/jobs/:id` is asked, for graph, parallelism and start: Prometheus knows no edges. A sample is
-dated by its scrapes; between two scrapes there is none.
+Flink itself is asked for `/jobs/:id`, for graph, parallelism and start, as Prometheus knows no edges; for settings and
+checkpoints now and then. A sample is dated by its scrapes; between two scrapes there is none.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class PrometheusMetricCollector:
         """Take one sample of the job; the contract is the port's."""
         cluster, memory = self._cluster(ctx), self._memory(ctx)
         tick = await _read(cluster, memory, ctx, at)
-        settings, slots, values, checkpointed_at, memory.partitions = await asyncio.gather(
-            cluster.settings.read(memory, adaptive=tick.details.adaptive, at=at),
+        settings = await cluster.settings.read(memory, adaptive=tick.details.adaptive, at=at)
+        standstill, slots, values, checkpointed_at, memory.partitions = await asyncio.gather(
+            cluster.standstills.measure(ctx, memory, tick.details, at),
             cluster.slots.get(at),
             cluster.values.get(at),
             read_last_checkpoint(cluster.client, ctx),
@@ -67,7 +68,7 @@ class PrometheusMetricCollector:
             settings=replace(settings, metric_refresh_s=cluster.scrape_interval.total_seconds()),
             slots_total=slots.total if slots else None,
             slots_free=slots.free if slots else None,
-            values=values or {},
+            values={**(values or {}), **standstill},
             checkpointed_at=checkpointed_at,
         )
 
@@ -112,7 +113,7 @@ async def _read(cluster: ScrapedCluster, memory: ScrapedJob, ctx: JobContext, at
     asked_s = clock()
     details = await cluster.client.get(f"/jobs/{ctx.job_id}", read_details)
     by_gauges = Deviation.COUNTERS_FIRST not in rules_of(ctx.options)
-    scrapes = await cluster.scrapes(at, gauges=by_gauges or memory.lacks_counters)
+    scrapes = await cluster.scrapes(at, gauges=by_gauges or memory.lacks_times)
     tick = Tick(
         at=at,
         now_ms=details.now_ms + (clock() - asked_s) * 1000,

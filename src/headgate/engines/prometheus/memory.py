@@ -19,8 +19,8 @@ class ScrapedJob(JobMemory):
     partitions: Mapping[VertexId, int] = field(default_factory=dict)
     """How many partitions each source reads that names them."""
 
-    lacks_counters: bool = False
-    """Whether a vertex has no busy time, so that its load is left to the gauges."""
+    lacks_times: bool = False
+    """Whether a vertex had no busy time at the latest tick, so that its load is left to the gauges."""
 
     def scraped_vertex(self, vertex: VertexId) -> ScrapedVertex:
         """Give what is remembered of a vertex; nothing at first."""

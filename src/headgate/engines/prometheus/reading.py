@@ -92,8 +92,10 @@ class VertexReading:
         return all(newer) if wholly else any(newer)
 
     def restarted_since(self, before: VertexReading) -> bool:
-        """Tell whether a subtask began to count anew."""
+        """Tell whether a subtask began to count anew, or to tell its times: while a task starts it does not."""
         if len(self.subtasks) != len(before.subtasks):
+            return True
+        if (self.counters.total_ms is None) != (before.counters.total_ms is None):
             return True
         return any(now.restarted_since(then) for now, then in zip(self.subtasks, before.subtasks, strict=True))
 

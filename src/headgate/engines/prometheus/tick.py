@@ -41,20 +41,21 @@ class Tick:
     def observe(self) -> dict[VertexId, VertexSample]:
         """Look at every vertex that runs; one with nothing new, or not wholly scraped, is left out."""
         running = [vertex for vertex in self.details.vertices if not vertex.finished]
-        samples = {vertex.id: self._observe(vertex) for vertex in running}
+        found = [(vertex, read) for vertex in running if (read := self._read(vertex)) is not None]
+        self.memory.lacks_times = any(read.counters.busy_ms is None for _, read in found)
+        samples = {vertex.id: self._observe(vertex, read) for vertex, read in found}
         return {vertex: sample for vertex, sample in samples.items() if sample is not None}
 
-    def _observe(self, vertex: VertexDetails) -> VertexSample | None:
-        read = read_vertex(self.scrapes.of(self.memory.job_id, vertex.id), vertex.parallelism)
-        if read is None:
-            return None
+    def _read(self, vertex: VertexDetails) -> VertexReading | None:
+        return read_vertex(self.scrapes.of(self.memory.job_id, vertex.id), vertex.parallelism)
+
+    def _observe(self, vertex: VertexDetails, read: VertexReading) -> VertexSample | None:
         memory, is_source = self.memory.scraped_vertex(vertex.id), vertex.id in self.details.sources
         counters = read.counters_of_source if is_source else read.counters
         now = Now(at=self.at, now_ms=self.now_ms, running_since_ms=self.details.running_since_ms)
         seen = look(memory, vertex, read, counters, now)
         if seen is None:
             return None
-        self.memory.lacks_counters |= counters.busy_ms is None
         load = self._load(seen, read, memory)
         own = self._of_source(seen, read, memory) if is_source else {}
         memory.seen, memory.read = seen.seen, read

@@ -9,19 +9,20 @@ import pytest
 
 from headgate.algorithm.hpa.deriv import deriv
 
-MINUTE = 60.0
+EVERY_FIVE_MINUTES = np.array([300.0 * number for number in range(11)])
 
 
 def test_a_straight_line_has_its_slope() -> None:
     """80 more every five minutes: 0.2666 a second, as Prometheus' test of `deriv` has it."""
-    at_s, values = 5 * MINUTE * np.arange(11), 80.0 * np.arange(11)
-    assert deriv(at_s, values) == pytest.approx(0.26666666666666666, rel=1e-15)
+    assert deriv(EVERY_FIVE_MINUTES, np.array([80.0 * number for number in range(11)])) == pytest.approx(
+        0.26666666666666666, rel=1e-15
+    )
 
 
 def test_a_gauge_that_falls_back_has_the_slope_of_the_best_line() -> None:
     """0 to 40 in steps of 10, then 0 to 50: the number that Prometheus' test expects."""
     values = np.array([0, 10, 20, 30, 40, 0, 10, 20, 30, 40, 50], dtype=float)
-    assert deriv(5 * MINUTE * np.arange(11), values) == pytest.approx(0.010606060606060607, rel=1e-15)
+    assert deriv(EVERY_FIVE_MINUTES, values) == pytest.approx(0.010606060606060607, rel=1e-15)
 
 
 def test_uneven_samples_count_by_their_times() -> None:

@@ -14,16 +14,18 @@ from headgate.algorithm.decide import decide
 from headgate.algorithm.explain import explain
 from headgate.algorithm.hpa.evaluation import evaluate
 from headgate.algorithm.hpa.settings import Scope, Settings
+from headgate.control.redeployment import Redeployment
 from headgate.model.decision import Outcome
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, NotReady, ScalingMetric
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, VertexSample
+from headgate.model.state import UNSEEN
 from headgate.model.topology import Edge, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.plugins.soundness import sound_metrics
-from headgate.testing.builders import START, at, chain, sample
+from headgate.testing.builders import START, at, chain, context, sample
 
 SOURCE, WORK = VertexId("source"), VertexId("work")
 TICK_S, TICKS = 10, 91
@@ -85,9 +87,7 @@ def changed(
     return [
         replace(
             each,
-            vertices={
-                vertex: kept for vertex, seen in each.vertices.items() if (kept := change(number, vertex, seen))
-            },
+            vertices={vertex: kept for vertex, seen in each.vertices.items() if (kept := change(number, vertex, seen))},
         )
         for number, each in enumerate(samples)
     ]
@@ -228,7 +228,8 @@ def test_its_numbers_are_told() -> None:
     assert found.samples == TICKS - 1
     assert found.coverage == pytest.approx(0.99, abs=0.01)
     heap = found.job[JobMetric.HEAP_MAX_USAGE_RATIO]
-    assert (heap.current, heap.average) == (0.7, pytest.approx(0.6))
+    assert heap.current == 0.7
+    assert heap.average == pytest.approx(0.6)
     assert JobMetric.GC_PRESSURE not in found.job
 
 
@@ -256,3 +257,15 @@ def test_what_stabilization_holds_is_told() -> None:
     assert found.vertices[WORK].basis.endswith("utilization wins with 1, stabilization over 300 s holds 4")
     assert wanted(PIPE, turned) == {"source": 4, "work": 4}
     assert wanted(PIPE, watched(PIPE, BUSY, later={SOURCE: 0.1, WORK: 0.1}, turn_s=540.0)) == {"source": 1, "work": 1}
+
+
+def test_a_job_that_is_replaced_gets_the_number_of_the_hpa() -> None:
+    """One parallelism for the whole job, as in the paper."""
+    samples = watched(PIPE, {SOURCE: 0.9, WORK: 0.1}, lag=5000.0, growth=50.0)
+    latest = replace(samples[-1], settings=replace(samples[-1].settings, adaptive=False))
+    decision = decide(latest, evaluate(PIPE, samples, OPTIONS, SETTINGS), OPTIONS, latest.at)
+    redeployment = Redeployment(applies=lambda _: True)
+    planned = redeployment.planned(context(), latest, UNSEEN, decision)
+    redeploy = redeployment.of(context(), latest, UNSEEN, planned)
+    assert redeploy
+    assert redeploy.after.parallelism == 6

@@ -81,7 +81,7 @@ def test_each_direction_has_its_own_tolerance(ratio: float, tolerance: Tolerance
 
 
 def test_a_factor_leads_to_exactly_what_is_wanted() -> None:
-    """`ceil(current * factor)` of every pair of parallelisms up to 300, where plain division is one too many at times."""
+    """`ceil(current * factor)` of every pair up to 300, of some of which plain division gives one too many."""
     pairs = [(current, wanted) for current in range(1, 301) for wanted in range(1, 301)]
     assert [math.ceil(current * factor_to(current, wanted)) for current, wanted in pairs] == [w for _, w in pairs]
     assert any(math.ceil(current * (wanted / current)) != wanted for current, wanted in pairs)

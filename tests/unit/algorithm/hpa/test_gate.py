@@ -12,6 +12,7 @@ from headgate.algorithm.hpa.gate import windows
 from headgate.algorithm.hpa.policy import Policy, recommend
 from headgate.algorithm.hpa.readings import Group, reading
 from headgate.algorithm.hpa.series import Counter, Track
+from headgate.algorithm.stats import Floats
 
 EVERY_S = 10.0
 WINDOW_S = 60.0
@@ -19,20 +20,24 @@ LIMIT = 200
 """Workers that there are."""
 
 
+def ticks(count: int) -> Floats:
+    """Give so many instants, ten seconds apart."""
+    return np.array([EVERY_S * number for number in range(count)])
+
+
 def test_a_window_lies_wholly_after_the_change() -> None:
     """Of samples every ten seconds, with a change at 25 s, the first window of a minute is that from 30 s to 90 s."""
-    at_s = EVERY_S * np.arange(12)
-    assert list(windows(at_s, WINDOW_S, 25.0)) == [(3, 9), (4, 10), (5, 11)]
+    assert list(windows(ticks(12), WINDOW_S, 25.0)) == [(3, 9), (4, 10), (5, 11)]
 
 
 def test_a_change_just_now_leaves_nothing_to_decide_by() -> None:
     """Not before a whole window has passed."""
-    assert not list(windows(EVERY_S * np.arange(12), WINDOW_S, 105.0))
+    assert not list(windows(ticks(12), WINDOW_S, 105.0))
 
 
 def test_a_window_is_sampled_from_its_begin_on() -> None:
     """Samples begin at 0: no window reaches back before them, but by less than they are apart."""
-    assert next(windows(EVERY_S * np.arange(12), WINDOW_S, -math.inf)) == (0, 5)
+    assert next(windows(ticks(12), WINDOW_S, -math.inf)) == (0, 5)
 
 
 def test_uneven_samples_have_windows_too() -> None:
@@ -44,7 +49,7 @@ def test_uneven_samples_have_windows_too() -> None:
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_single_sample_is_no_window(count: int) -> None:
     """Nothing grows within it."""
-    assert not list(windows(EVERY_S * np.arange(count), WINDOW_S, -math.inf))
+    assert not list(windows(ticks(count), WINDOW_S, -math.inf))
 
 
 @dataclass

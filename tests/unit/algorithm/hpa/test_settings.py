@@ -20,10 +20,7 @@ def test_the_target_is_the_job_s_own() -> None:
 @pytest.mark.parametrize(("minutes", "seconds"), [(15, 300), (6, 300), (4, 180), (1, 0), (0.5, 0)])
 def test_the_usual_stabilization_takes_what_the_metric_window_leaves(minutes: float, seconds: float) -> None:
     """Five minutes behind the window of one, or fewer."""
-    if minutes < 1:
-        settings = Settings(window=MINUTE / 2)
-    else:
-        settings = Settings()
+    settings = Settings(window=min(MINUTE, minutes * MINUTE))
     policy = settings.policy(AutoscalerOptions(metrics_window=minutes * MINUTE))
     assert policy.stabilization.scale_down_s == seconds
 

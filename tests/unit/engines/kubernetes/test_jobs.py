@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from tests.unit.engines.kubernetes.conftest import Stage
 
+from headgate.config.jobs import JobSettings
+from headgate.engines.kubernetes.jobs import KubernetesJobListFetcher
 from headgate.engines.kubernetes.resources import Plural
 from headgate.errors import NotFoundError
 from headgate.model.identity import JobKey
@@ -46,6 +49,27 @@ async def test_what_a_job_wants_stands_in_its_resource(stage: Stage) -> None:
     told = (await stage.job()).faults
     assert "utilization.target" in told[0]
     assert (await stage.job()).options.scaling_enabled is False
+
+
+async def test_settings_are_put_together_when_something_of_them_changed(stage: Stage) -> None:
+    """The resource, or what the service rests on: for a thousand jobs at each look that would take seconds."""
+    seen: list[str] = []
+
+    def settings_of(key: JobKey, own: Mapping[str, str]) -> JobSettings:
+        seen.append(key.name)
+        return stage.settings_of(key, own)
+
+    basis = [object()]
+    stage.fetcher = KubernetesJobListFetcher(stage.opened[-1], settings_of, basis=lambda: basis[0])
+    for _ in range(2):
+        assert await keys(stage) == [ORDERS, CLICKS]
+    assert seen == ["orders-job", "clicks"]
+    await stage.edit(job_autoscaler_utilization_target="0.5")
+    assert (await stage.job()).options.utilization_target == 0.5
+    assert seen == ["orders-job", "clicks", "orders-job"]
+    basis[0] = object()
+    await keys(stage)
+    assert seen[3:] == ["orders-job", "clicks"]
 
 
 async def test_a_resource_reaches_nothing_of_the_service(stage: Stage) -> None:

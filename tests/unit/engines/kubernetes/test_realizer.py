@@ -265,6 +265,16 @@ async def test_a_redeploy_in_place_of_a_rescale_is_an_alarm(stage: Stage) -> Non
     assert (await stage.job()).faults == ()
 
 
+async def test_a_redeploy_long_after_is_the_operators_business(stage: Stage) -> None:
+    """It starts a job anew that has failed, for example, under another id."""
+    await stage.ask(1, 4)
+    await stage.operator.look()
+    stage.seconds = LATER_S
+    await stage.status(jobStatus={"jobId": "c" * 32, "state": "RUNNING"})
+    assert (await stage.job()).faults == ()
+    assert await stage.ask(1, 5) is True
+
+
 async def test_a_job_that_does_not_run_is_not_asked_for(stage: Stage) -> None:
     """Unless a rescale is to be taken back: that may be why."""
     job = replace(await stage.job(), status=JobStatus.RESTARTING)

@@ -40,13 +40,15 @@ class Scene:
         self.job = next(iter(flink.jobs.values()))
         self.options = AutoscalerOptions()
         self._client = client
-        self._url = url
+        self.prometheus_url = url
         self.servers: list[PrometheusServer] = []
         self.collector = self.observing()
 
     def observing(self, matchers: Mapping[str, str] | None = None) -> PrometheusMetricCollector:
         """Give a collector that has seen nothing yet."""
-        options = PrometheusOptions(url=self._url, matchers=matchers or {}, scrape_interval=timedelta(seconds=SCRAPE_S))
+        options = PrometheusOptions(
+            url=self.prometheus_url, matchers=matchers or {}, scrape_interval=timedelta(seconds=SCRAPE_S)
+        )
         server = PrometheusServer("lab", options)
         self.servers.append(server)
         return PrometheusMetricCollector({"lab": self._client}, {"lab": server})

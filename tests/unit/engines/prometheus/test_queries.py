@@ -11,6 +11,7 @@ from headgate.engines.prometheus.queries import Quantity, Queries, partition_of
 from headgate.testing.fake_prometheus import Scraped
 
 _OPERATOR = "flink_taskmanager_job_task_operator_"
+_PULSAR = "PulsarConsumer_persistent:__public_default_orders_partition_7_ab12_numMsgsReceived"
 
 
 def test_every_scrape_of_the_last_three_intervals_is_asked_for() -> None:
@@ -34,10 +35,7 @@ def test_matchers_hold_for_every_query() -> None:
     [
         ({"__name__": "any", "topic": "orders", "partition": "3"}, ("", "orders", "3")),
         ({"__name__": "any", "kafkaCluster": "eu", "topic": "orders", "partition": "3"}, ("eu", "orders", "3")),
-        (
-            {"__name__": f"{_OPERATOR}PulsarConsumer_persistent:__public_default_orders_partition_7_ab12_numMsgsReceived"},
-            ("persistent:__public_default_orders", "7"),
-        ),
+        ({"__name__": _OPERATOR + _PULSAR}, ("persistent:__public_default_orders", "7")),
     ],
 )
 def test_partitions_are_told_apart(labels: dict[str, str], partition: tuple[str, ...]) -> None:

@@ -38,9 +38,7 @@ async def samples() -> AsyncIterator[list[JobSample]]:
     """Sample the job at each moment of the recording."""
     moments = [json.loads(line) for line in RECORDING.read_text().splitlines()]
     job_id = moments[0]["job"]["jid"]
-    ctx = JobContext(
-        key=JobKey("lab", "load"), job_id=job_id, status=JobStatus.RUNNING, options=AutoscalerOptions()
-    )
+    ctx = JobContext(key=JobKey("lab", "load"), job_id=job_id, status=JobStatus.RUNNING, options=AutoscalerOptions())
     async with FakeFlink() as flink, FakeWeb() as web, FlinkClient(ClusterOptions(name="lab", url=flink.url)) as client:
         server = PrometheusServer("lab", PrometheusOptions(url=web.url, scrape_interval=timedelta(seconds=1)))
         collector = PrometheusMetricCollector({"lab": client}, {"lab": server})
@@ -66,7 +64,7 @@ def test_one_subtask_does_what_one_can(samples: list[JobSample]) -> None:
     assert work["records_in"] == pytest.approx(250, rel=0.1)
     assert work["busy_ms"] == pytest.approx(1000, rel=0.05)
     assert of(now, "source").values[Measure.LAG] > of(before, "source").values[Measure.LAG] > 0
-    assert grown(of(before, "source"), of(now, "source"))["backpressured_ms"] > 900
+    assert grown(of(before, "source"), of(now, "source"))["backpressured_ms"] > 800
 
 
 def test_two_subtasks_do_what_two_can_in_an_epoch_of_their_own(samples: list[JobSample]) -> None:

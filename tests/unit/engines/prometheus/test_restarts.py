@@ -187,5 +187,21 @@ async def test_replicas_of_a_prometheus_complete_each_other(scene: Scene) -> Non
     assert grown(before.vertices[WORK], after.vertices[WORK])["records_in"] == pytest.approx(600)
 
 
+async def test_a_task_that_is_starting_tells_no_times_yet(scene: Scene) -> None:
+    """For a moment its busy time is NaN although it counts; what it tells then is no beginning of a difference."""
+    name = "accumulateBusyTimeMs"
+    scene.wait(40)
+    scene.scrape(
+        lambda page: [
+            Scraped(each.labels, math.nan if each.labels["__name__"].endswith(name) else each.value) for each in page
+        ]
+    )
+    starting = (await scene.sample()).vertices[WORK]
+    assert Measure.ACCUMULATED_BUSY_TIME not in starting.values
+    running = (await scene.next(40)).vertices[WORK]
+    assert running.epoch == starting.epoch + 1
+    assert running.values[Measure.ACCUMULATED_BUSY_TIME] > 0
+
+
 def _of_subtask(line: Scraped, index: str) -> Scraped:
     return Scraped({**line.labels, "subtask_index": index, "task_attempt_id": f"new_{index}"}, line.value)

@@ -104,7 +104,7 @@ async def test_a_sample_tells_of_the_task_managers() -> None:
     sample = await Stage().sample(60)
     assert (sample.settings.slots_per_task_manager, sample.settings.task_manager_cpus) == (4, 2.0)
     assert sample.settings.task_manager_memory_bytes is None
-    assert sample.values == {JobMeasure.HEAP_MAX_USAGE_RATIO: 0.6}
+    assert sample.values == {JobMeasure.HEAP_MAX_USAGE_RATIO: 0.6, JobMeasure.STATE_SIZE: 0.0}
 
 
 async def test_values_that_the_engine_repeats_are_no_samples() -> None:

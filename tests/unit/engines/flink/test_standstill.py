@@ -1,0 +1,134 @@
+"""How large a job's state is, and how long it stood still: by few calls, from what Flink tells in several places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from headgate.engines.flink.client import FlinkClient
+from headgate.engines.flink.standstill import Checkpoints, read_checkpoints, read_last_start
+from headgate.model.measures import JobMeasure
+from headgate.testing.fake_flink import FakeFlink
+from headgate.testing.fake_job import FakeJob
+from headgate.testing.watch import FlinkWatch
+
+CHECKPOINTS = "/checkpoints"
+
+
+@pytest.fixture
+def watch(server: FakeFlink, client: FlinkClient, job: FakeJob) -> FlinkWatch:
+    """Look at the job, which takes checkpoints."""
+    job.checkpoint_interval_ms = 10_000
+    return FlinkWatch(server, client, job)
+
+
+def _checkpoint(number: int, acknowledged_ms: int, size: int = 5_000) -> dict[str, Any]:
+    return {
+        "id": number,
+        "status": "COMPLETED",
+        "is_savepoint": False,
+        "latest_ack_timestamp": acknowledged_ms,
+        "state_size": size,
+    }
+
+
+def _tell(server: FakeFlink, job: FakeJob, *, restored: int | None, savepoint: bool = False, size: int = 5_000) -> None:
+    """Let the job have taken checkpoint 7 just now, and have gone on from another one, or from a savepoint."""
+    completed = _checkpoint(7, server.now_ms, size)
+    origin = None if restored is None else {"id": restored, "is_savepoint": savepoint}
+    latest = {"completed": completed, "restored": origin}
+    server.recorded[f"/jobs/{job.job_id}{CHECKPOINTS}"] = {"latest": latest, "history": [completed]}
+
+
+def _start(server: FakeFlink, job: FakeJob, after_s: float) -> None:
+    """Let the last task of each vertex run so long from now."""
+    ran = server.now_ms + round(after_s * 1000)
+    for vertex in job.vertices:
+        subtasks = [{"timestamps": {"RUNNING": ran - 200}}, {"timestamps": {"RUNNING": ran}}]
+        server.recorded[f"/jobs/{job.job_id}/vertices/{vertex.id}/subtasktimes"] = {"subtasks": subtasks}
+
+
+def test_the_checkpoint_a_job_went_on_from_is_found_among_its_own(recorded: Callable[[str], Any]) -> None:
+    """A job whose TaskManager was killed: as Flink 2.3 answered."""
+    told = read_checkpoints(recorded("job_checkpoints_after_tm_kill"))
+
+    assert told == Checkpoints(state_bytes=1_045_708, restored_ms=1_795_171_601_944, inherited=False)
+
+
+def test_what_was_taken_over_is_told_apart() -> None:
+    """A savepoint, and a checkpoint of another job, say nothing of when this one's last run ended."""
+    own = [_checkpoint(7, 1_000)]
+    for origin in ({"id": 7, "is_savepoint": True}, {"id": 3, "is_savepoint": False}):
+        told = read_checkpoints({"latest": {"completed": own[0], "restored": origin}, "history": own})
+        assert told == Checkpoints(state_bytes=5_000, restored_ms=None, inherited=True)
+    assert read_checkpoints({"latest": {}}) == Checkpoints(state_bytes=None, restored_ms=None, inherited=False)
+
+
+def test_the_last_subtask_counts(recorded: Callable[[str], Any]) -> None:
+    """The job had been called RUNNING 0.4 s before, while its tasks were still loading."""
+    assert read_last_start(recorded("vertex_agg_subtasktimes")) == 1_795_171_466_877
+
+
+async def test_the_state_is_asked_for_once_a_minute(watch: FlinkWatch, server: FakeFlink, job: FakeJob) -> None:
+    """And known in between."""
+    _tell(server, job, restored=None)
+    samples = [await watch.sample(10) for _ in range(19)]
+
+    assert 3 <= server.asked(CHECKPOINTS) <= 4
+    assert samples[-1].values[JobMeasure.STATE_SIZE] == 5_000
+    assert JobMeasure.LAST_DOWNTIME not in samples[-1].values
+
+
+async def test_a_job_that_takes_no_checkpoints_is_not_asked_for_them(
+    watch: FlinkWatch, server: FakeFlink, job: FakeJob
+) -> None:
+    """But once, where it has just been started: it may have come from a savepoint."""
+    job.checkpoint_interval_ms = None
+    for _ in range(20):
+        await watch.sample(10)
+
+    assert server.asked(CHECKPOINTS) == 1
+
+
+async def test_a_restart_lasts_from_its_checkpoint_until_the_last_task_runs(
+    watch: FlinkWatch, server: FakeFlink, job: FakeJob
+) -> None:
+    """It is known from then on, and not asked for again."""
+    await watch.sample()
+    _tell(server, job, restored=7, size=9_000)
+    _start(server, job, 3.5)
+    server.advance(4)
+    job.start(server.now_ms)
+    first, second = await watch.sample(6), await watch.sample(10)
+
+    for each in (first, second):
+        assert each.values[JobMeasure.LAST_DOWNTIME] == pytest.approx(3.5)
+        assert each.values[JobMeasure.STATE_SIZE] == 9_000
+    assert server.asked("/subtasktimes") == len(job.vertices)
+
+
+async def test_a_job_of_another_id_stood_still_since_the_one_before_had_ended(
+    watch: FlinkWatch, server: FakeFlink, job: FakeJob
+) -> None:
+    """By the list of jobs, which Flink keeps for an hour."""
+    ended = {"jid": "b" * 32, "name": job.name, "state": "FINISHED", "start-time": 1, "end-time": server.now_ms - 2_000}
+    stranger = {**ended, "jid": "c" * 32, "name": "stranger", "end-time": server.now_ms}
+    server.recorded["/jobs/overview"] = {"jobs": [{**each, "tasks": {}} for each in (ended, stranger)]}
+    _tell(server, job, restored=1, savepoint=True)
+    _start(server, job, 1.0)
+
+    assert (await watch.sample()).values[JobMeasure.LAST_DOWNTIME] == pytest.approx(3.0)
+
+
+async def test_what_cannot_be_had_is_absent(watch: FlinkWatch, server: FakeFlink, job: FakeJob) -> None:
+    """The tasks' times are not told: the sample is one all the same."""
+    await watch.sample()
+    _tell(server, job, restored=7)
+    server.advance(4)
+    job.start(server.now_ms)
+
+    values = (await watch.sample()).values
+    assert JobMeasure.LAST_DOWNTIME not in values
+    assert values[JobMeasure.STATE_SIZE] == 5_000
