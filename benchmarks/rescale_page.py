@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.page import with_part
 from headgate.pipeline import downtime_prior
 from headgate.pipeline.downtime_prior import prior_text
-from headgate.rescales.findings import loading_table, parallelism_table, savepoint_table
+from headgate.rescales.findings import load_table, loading_table, parallelism_table, savepoint_table
 from headgate.rescales.plots import draw_plots
 from headgate.rescales.prior import fit_rows, model_table
 from headgate.rescales.rows import Row
@@ -28,6 +28,7 @@ PARTS = {
     "loading": loading_table,
     "parallelism": parallelism_table,
     "model": model_table,
+    "load": load_table,
     "cells": cell_table,
 }
 """The tables of the page, and what makes each from the rows."""

@@ -264,6 +264,13 @@ def test_the_pod_is_let_in_where_pods_are_restricted(site: Site) -> None:
     assert [pod.metadata.name for pod in pods] == ["headgate-0"]
 
 
+def test_the_namespace_is_left_to_kustomize() -> None:
+    """It fills in none where one is written: rights would go to an account of another namespace."""
+    for file in FOLDER.glob("*/*.yaml"):
+        assert "\n  namespace:" not in file.read_text()
+        assert "\n    namespace:" not in file.read_text()
+
+
 def test_its_options_hold(tmp_path: Path) -> None:
     """The file in the ConfigMap is one that Headgate starts with, without a complaint."""
     (config,) = [one for one in manifests(FOLDER / "base", NAME) if one["kind"] == "ConfigMap"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from headgate.algorithm.history import restart_time
 from headgate.control.selection import has_own_realizer
@@ -27,6 +27,8 @@ class Restarts:
 
     model: DowntimeModel | None = None
     """None: only the options and what was tracked say."""
+    learn: Callable[[datetime], None] = lambda _: None
+    """Lets the model take in what was seen since the last time; blocking."""
     _expecting: dict[JobKey, tuple[AutoscalerOptions, AutoscalerOptions]] = field(default_factory=dict, init=False)
 
     def downtime(self, ctx: JobContext, sample: JobSample) -> Downtime | None:

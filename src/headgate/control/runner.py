@@ -24,7 +24,6 @@ from headgate.ports import EventHandler, JobContext
 Clock = Callable[[], datetime]
 Listener = Callable[[tuple[Decision, ...]], None]
 Upkeep = Callable[[datetime], None]
-Learn = Callable[[datetime], None]
 Tick = Callable[[datetime], Awaitable[None]]
 
 
@@ -80,9 +79,8 @@ class Runner:
     upkeep: Upkeep = lambda _: None
     """Blocking work on the log, done in a thread every `upkeep_interval`."""
     upkeep_interval: timedelta = timedelta(minutes=5)
-    learn: Learn = lambda _: None
-    """Blocking work beside the cycles, done in a thread every `learn_interval`."""
     learn_interval: timedelta = timedelta(minutes=2)
+    """How often what rescales were seen to take is learnt anew, in a thread beside the cycles."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
@@ -125,7 +123,7 @@ class Runner:
         await asyncio.to_thread(self.upkeep, at)
 
     async def _learn(self, at: datetime) -> None:
-        await asyncio.to_thread(self.learn, at)
+        await asyncio.to_thread(self.cycle.restarts.learn, at)
 
     async def _every(self, cadence: Live[timedelta], work: Work, tick: Tick, stop: asyncio.Event) -> None:
         due = None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
+from headgate.errors import UnreachableError
 from headgate.kube.api import KubernetesApi
 from headgate.kube.login import Login
 
@@ -39,21 +41,33 @@ class BlockingApi:
         Do some calls and wait for them; each call has the login's time limit.
 
         Raises:
+            UnreachableError: it was closed meanwhile.
             Exception: whatever the work raises.
         """
-        return asyncio.run_coroutine_threadsafe(work(self._api), self._running()).result()
+        try:
+            return asyncio.run_coroutine_threadsafe(work(self._api), self._running()).result()
+        except CancelledError as error:
+            message = f"{self._name}: Kubernetes is asked no more"
+            raise UnreachableError(message) from error
 
     def close(self) -> None:
-        """Let go of connection and thread; a later call has others."""
+        """Give up calls under way, and let go of connection and thread; a later call has others."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(self._api.close(), loop).result()
+        asyncio.run_coroutine_threadsafe(self._end(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+    async def _end(self) -> None:
+        under_way = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        await self._api.close()
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:

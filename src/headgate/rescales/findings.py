@@ -1,5 +1,5 @@
 """
-What the rows say: is the time of a savepoint linear in the state, what share is loading, does parallelism count?
+What the rows say: is a savepoint's time linear in the state, what share is loading, do parallelism and load count?
 
 The questions are those of Varga, Balassi and Kiss, "Towards autoscaling of Apache Flink jobs" (2021).
 """
@@ -12,48 +12,33 @@ import numpy as np
 
 from headgate.rescales.cells import Backend, Kind
 from headgate.rescales.intervals import Floats, Interval, Line, line_through, rank_correlation, share_of
+from headgate.rescales.phases import DOWN
 from headgate.rescales.rows import Row
-from headgate.rescales.table import by_state, grouped, interval_text, markdown
+from headgate.rescales.table import by_state, grouped, interval_text, markdown, phase_title
 
-_STATES_FOR_A_CURVE = 3
-_FEW = 3
+_STATES_FOR_A_BEND = 3
 
 
 def savepoint_line(rows: Sequence[Row], backend: Backend) -> Line | None:
-    """Return seconds of a savepoint over MB of state; None with fewer than three sizes, of which none is a curve's."""
-    ours = [row for row in rows if row.cell.move.kind is Kind.REDEPLOY and row.cell.backend is backend]
-    x = _floats([row.cell.state_mb for row in ours])
-    if len(np.unique(x)) < _STATES_FOR_A_CURVE:
+    """Return seconds of a savepoint over MB of state; None below three states: through two goes every line."""
+    ours = _redeploys(rows, backend)
+    states = _floats([row.cell.state_mb for row in ours])
+    if len(np.unique(states)) < _STATES_FOR_A_BEND:
         return None
-    return line_through(x, _floats([row.phases.savepoint_s for row in ours]))
+    return line_through(states, _floats([row.phases.savepoint_s for row in ours]))
 
 
 def savepoint_table(rows: Sequence[Row]) -> str:
     """Return the line through the savepoints of each backend, and how far it is one."""
-    head = [
-        "backend",
-        "seconds without state",
-        "seconds for 100 MB",
-        "R²",
-        "residuals by state",
-        "curvature",
-        "linear?",
-    ]
+    head = ["backend", "without state", "for 100 MB", "R²", "left over by state", "bend", "linear?"]
     lines = []
     for backend in Backend:
         line = savepoint_line(rows, backend)
         if line is not None:
-            lines.append(
-                [
-                    backend,
-                    interval_text(line.base),
-                    interval_text(_scaled(line.slope, 100)),
-                    f"{line.explained:.2f}",
-                    _residuals(rows, backend, line),
-                    interval_text(_scaled(line.curvature, 1e6)),
-                    "no: it bends" if line.curvature.excludes(0) else "nothing speaks against it",
-                ]
-            )
+            ends = [interval_text(line.base), interval_text(_scaled(line.slope, 100)), f"{line.explained:.2f}"]
+            bend = interval_text(_scaled(line.curvature, 1e6))
+            verdict = "no: it bends" if line.curvature.excludes(0) else "nothing speaks against it"
+            lines.append([str(backend), *ends, _left_over(rows, backend, line), bend, verdict])
     return markdown(head, lines)
 
 
@@ -62,11 +47,10 @@ def loading_table(rows: Sequence[Row]) -> str:
     head = ["kind", "backend", "state MB", "loading's share", "largest phase", "its share"]
     lines = []
     for (kind, backend, state), group in grouped(rows, by_state):
-        shares = {phase: _share(group, phase) for phase in _DOWN}
-        largest = max(_DOWN, key=lambda phase: shares[phase].middle)
-        loading = interval_text(shares["loading_s"])
-        title = largest.removesuffix("_s").replace("_", " ")
-        lines.append([kind, backend, str(state), loading, title, interval_text(shares[largest])])
+        shares = {phase: _share(group, phase) for phase in DOWN}
+        largest = max(DOWN, key=lambda phase: shares[phase].middle)
+        found = [interval_text(shares["loading_s"]), phase_title(largest), interval_text(shares[largest])]
+        lines.append([kind, backend, str(state), *found])
     return markdown(head, lines)
 
 
@@ -84,7 +68,18 @@ def parallelism_table(rows: Sequence[Row]) -> str:
     return markdown(head, lines)
 
 
-_DOWN = ("savepoint_s", "teardown_s", "redeploy_s", "loading_s", "first_output_s")
+def load_table(rows: Sequence[Row]) -> str:
+    """Return how busy the machine was with whatever else, and how far downtime went with that, all else alike."""
+    head = ["kind", "load: median (least to most)", "downtime with load", "n"]
+    lines = []
+    for kind, group in grouped(rows, lambda row: str(row.cell.move.kind)):
+        loads = _floats([row.load for row in group])
+        found = rank_correlation(
+            loads, _floats([row.phases.downtime_s for row in group]), [by_state(row) for row in group]
+        )
+        spread = f"{np.median(loads):.1f} ({loads.min():.1f} to {loads.max():.1f})"
+        lines.append([kind, spread, interval_text(found), str(len(group))])
+    return markdown(head, lines)
 
 
 def _share(rows: Sequence[Row], phase: str) -> Interval:
@@ -93,13 +88,16 @@ def _share(rows: Sequence[Row], phase: str) -> Interval:
     return share_of(part, whole)
 
 
-def _residuals(rows: Sequence[Row], backend: Backend, line: Line) -> str:
-    ours = [row for row in rows if row.cell.move.kind is Kind.REDEPLOY and row.cell.backend is backend]
+def _left_over(rows: Sequence[Row], backend: Backend, line: Line) -> str:
     parts = []
-    for state, group in grouped(ours, lambda row: row.cell.state_mb):
+    for state, group in grouped(_redeploys(rows, backend), lambda row: row.cell.state_mb):
         expected = line.base.middle + line.slope.middle * state
         parts.append(f"{state}: {np.median([row.phases.savepoint_s for row in group]) - expected:+.2f}")
     return ", ".join(parts)
+
+
+def _redeploys(rows: Sequence[Row], backend: Backend) -> list[Row]:
+    return [row for row in rows if row.cell.move.kind is Kind.REDEPLOY and row.cell.backend is backend]
 
 
 def _scaled(interval: Interval, factor: float) -> Interval:

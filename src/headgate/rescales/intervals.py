@@ -105,7 +105,8 @@ def rank_correlation(x: Floats, y: Floats, strata: Sequence[object]) -> Interval
 
     def correlations(at: Places) -> Floats:
         scales = np.sqrt(np.sum(ranks_x[at] ** 2, axis=1) * np.sum(ranks_y[at] ** 2, axis=1))
-        return np.sum(ranks_x[at] * ranks_y[at], axis=1) / np.where(scales > 0, scales, np.nan)
+        found: Floats = np.sum(ranks_x[at] * ranks_y[at], axis=1) / np.where(scales > 0, scales, np.nan)
+        return found
 
     return bootstrapped(strata, correlations)
 
@@ -115,8 +116,9 @@ def _polynomials(x: Floats, y: Floats, degree: int) -> Floats:
     scale = np.max(x)
     powers = np.stack([(x / scale) ** power for power in range(degree + 1)], axis=2)
     transposed = np.swapaxes(powers, 1, 2)
-    found: Floats = np.linalg.solve(transposed @ powers, transposed @ y[..., np.newaxis])[..., 0]
-    return found / scale ** np.arange(degree + 1)
+    scaled = np.linalg.solve(transposed @ powers, transposed @ y[..., np.newaxis])[..., 0]
+    found: Floats = scaled / scale ** np.arange(degree + 1, dtype=np.float64)
+    return found
 
 
 def _groups(strata: Sequence[object]) -> list[Places]:

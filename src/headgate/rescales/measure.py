@@ -39,6 +39,9 @@ class Measuring:
     A series on its way.
 
     Attributes:
+        order: what is measured.
+        file: receives a row a rescale.
+        jar: the load job's.
         tell: is given a line about each rescale.
     """
 

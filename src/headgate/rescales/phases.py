@@ -54,6 +54,8 @@ class Phases:
 
 
 PHASES = tuple(field.name for field in fields(Phases))
+DOWN = tuple(name for name in PHASES if name not in {"waiting_s", "catch_up_s"})
+"""The phases in which nothing comes out."""
 
 
 def split(instants: Instants) -> Phases:

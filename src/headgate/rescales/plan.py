@@ -37,12 +37,12 @@ def _rounds(order: Order, done: frozenset[int]) -> Iterator[str]:
         total = sum(len(block.moves) for block in blocks)
         reach = "" if ends <= order.budget or not left else ", beyond the budget"
         minutes = ends / timedelta(minutes=1)
-        yield f"  {name:<20} {_jobs(blocks)}: {left} of {total} left, done after about {minutes:.0f} min{reach}"
+        yield f"  {name:<20} {_states(blocks)}: {left} of {total} left, done after about {minutes:.0f} min{reach}"
 
 
 def _left(block: Block, done: frozenset[int]) -> int:
     return sum(run not in done for run in range(block.first_run, block.first_run + len(block.moves)))
 
 
-def _jobs(blocks: list[Block]) -> str:
-    return ", ".join(f"{block.state_mb} MB {block.backend}" for block in blocks)
+def _states(blocks: list[Block]) -> str:
+    return ", ".join(str(state) for state in sorted({block.state_mb for block in blocks})) + " MB"

@@ -99,7 +99,7 @@ def _draw_savepoints(figure: Any, rows: Sequence[Row]) -> None:
 
 
 def _draw_loading(figure: Any, rows: Sequence[Row]) -> None:
-    """Loading over the parallelism that is loaded into, a panel a backend, a line a state."""
+    """Loading over the parallelism that is loaded into, both kinds together: a panel a backend, a line a state."""
     for axes, backend in zip(_panels(figure, 2), Backend, strict=True):
         axes.set(title=str(backend), xlabel="parallelism after", ylabel="loading the state (s)")
         ours = [row for row in rows if row.cell.backend is backend]
@@ -135,7 +135,7 @@ def _draw_points(axes: Any, across: Any, values: Sequence[float], backend: Backe
 
 
 def _panels(figure: Any, count: int) -> Any:
-    return figure.subplots(1, count)
+    return figure.subplots(1, count, sharey=True)
 
 
 def _of(rows: Sequence[Row], kind: Kind, backend: Backend) -> list[Row]:

@@ -51,6 +51,7 @@ class _Ending:
     """How the tasks of before were ended, and what runs instead."""
 
     snapshot: Snapshot
+    requested_ms: int
     snapshot_begun_ms: int
     stopping_ms: int
     stopped_ms: int
@@ -68,14 +69,13 @@ def rescale(rest: Rest, stand: Stand, move: Move) -> Measured:
         RefusedError: Flink will not.
     """
     usual = _outlet(rest, stand).usual_lag()
-    requested = now_ms()
-    ending = (_in_place if move.kind is Kind.IN_PLACE else _redeployed)(rest, stand, move.after, requested)
+    ending = (_in_place if move.kind is Kind.IN_PLACE else _redeployed)(rest, stand, move.after)
     way_out = outlet(rest, ending.job, move.after, stand.job.spec.epoch)
     first_output = way_out.await_output()
     caught_up = way_out.await_lag(usual, since_ms=ending.stopping_ms)
     initializing, running = last_to_run(_subtasks(rest, ending.job))
     instants = Instants(
-        requested=requested,
+        requested=ending.requested_ms,
         snapshot_begun=ending.snapshot_begun_ms,
         stopping=ending.stopping_ms,
         stopped=ending.stopped_ms,
@@ -84,7 +84,7 @@ def rescale(rest: Rest, stand: Stand, move: Move) -> Measured:
         first_output=first_output,
         caught_up=caught_up,
     )
-    at = datetime.fromtimestamp(requested / 1000, UTC)
+    at = datetime.fromtimestamp(ending.requested_ms / 1000, UTC)
     return Measured(at=at, phases=split(instants), snapshot=ending.snapshot, stand=ending.stand)
 
 
@@ -92,19 +92,19 @@ def _outlet(rest: Rest, stand: Stand) -> Outlet:
     return outlet(rest, rest.get(f"/jobs/{stand.job_id}"), stand.parallelism, stand.job.spec.epoch)
 
 
-def _in_place(rest: Rest, stand: Stand, parallelism: int, requested: int) -> _Ending:
+def _in_place(rest: Rest, stand: Stand, parallelism: int) -> _Ending:
     path = f"/jobs/{stand.job_id}"
     bounds = {"parallelism": {"lowerBound": parallelism, "upperBound": parallelism}}
     vertices = rest.get(path)["vertices"]
+    requested = now_ms()
     rest.send("PUT", f"{path}/resource-requirements", {vertex["id"]: bounds for vertex in vertices})
     job = await_running(rest, stand.job_id, parallelism)
-    rescaled = await_value(
-        lambda: read_rescale(rest.get(f"{path}/rescales/history"), requested), "the rescale's history"
-    )
+    rescaled = await_value(lambda: read_rescale(rest.get(f"{path}/rescales/history"), requested), "the rescale's id")
     restart = read_restart(rest.get(f"{path}/rescales/details/{rescaled}"))
     snapshot = read_restored(rest.get(f"{path}/checkpoints"))
     return _Ending(
         snapshot=snapshot,
+        requested_ms=requested,
         snapshot_begun_ms=restart.stopping_ms,
         stopping_ms=restart.stopping_ms,
         stopped_ms=restart.stopped_ms,
@@ -113,8 +113,9 @@ def _in_place(rest: Rest, stand: Stand, parallelism: int, requested: int) -> _En
     )
 
 
-def _redeployed(rest: Rest, stand: Stand, parallelism: int, _requested: int) -> _Ending:
+def _redeployed(rest: Rest, stand: Stand, parallelism: int) -> _Ending:
     path = f"/jobs/{stand.job_id}"
+    requested = now_ms()
     trigger = rest.send("POST", f"{path}/stop", {"drain": False})["request-id"]
     location = await_value(lambda: _location(rest, f"{path}/savepoints/{trigger}"), "the savepoint")
     stopped = await_value(lambda: rest.get(path)["timestamps"]["FINISHED"] or None, "the job's end")
@@ -123,6 +124,7 @@ def _redeployed(rest: Rest, stand: Stand, parallelism: int, _requested: int) -> 
     snapshot = await_value(lambda: read_savepoint(rest.get(f"{path}/checkpoints")), "the savepoint's instants")
     return _Ending(
         snapshot=snapshot,
+        requested_ms=requested,
         snapshot_begun_ms=snapshot.begun_ms,
         stopping_ms=snapshot.complete_ms,
         stopped_ms=stopped,

@@ -55,11 +55,10 @@ class ControlLoop:
 
     observer: Observer
     cycle: Cycle
-    downtimes: DowntimeLearner
 
     async def decide(self, now: datetime) -> None:
         """Run one cycle over what was observed last, with all that is known by then of how long rescales take."""
-        self.downtimes.learn(now)
+        self.cycle.restarts.learn(now)
         await self.cycle.run(self.observer.latest, now)
 
 
@@ -95,7 +94,7 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
             outbox=outbox,
             events=events,
             decisions=NotedDecisions(kept, book),
-            restarts=Restarts(model=downtimes),
+            restarts=Restarts(model=downtimes, learn=downtimes.learn),
             steering=steering,
             rollback=RollbackStep(failures=SimulatedFailureHistory(cluster)),
             decider=ReactiveDecider(
@@ -104,5 +103,4 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
             # Deciding takes no time in a simulation, however long it really takes.
             stopwatch=lambda: 0.0,
         ),
-        downtimes=downtimes,
     )

@@ -13,7 +13,7 @@ from typing import Any, Self
 from aiohttp import web
 
 _RESOURCES = "/apis/{group}/{version}/namespaces/{namespace}/{plural}"
-_VERBS = {"GET": "get", "PATCH": "patch", "POST": "create", "DELETE": "delete"}
+_VERBS = {"GET": "get", "PATCH": "patch", "POST": "create"}
 _EXPIRED, _FORBIDDEN, _CONFLICT, _MISSING = 410, 403, 409, 404
 
 Object = dict[str, Any]
@@ -73,7 +73,6 @@ class FakeKubernetes:
                 web.post(_RESOURCES, self._create),
                 web.get(one, self._get),
                 web.patch(one, self._patch),
-                web.delete(one, self._delete),
                 web.patch(f"{one}/{{part:status}}", self._patch),
                 web.get(f"{one}/{{part:scale}}", self._scale),
                 web.patch(f"{one}/{{part:scale}}", self._rescale),
@@ -153,11 +152,6 @@ class FakeKubernetes:
 
     async def _get(self, request: web.Request) -> web.Response:
         return web.json_response(self._find(request))
-
-    async def _delete(self, request: web.Request) -> web.Response:
-        self._find(request)
-        del self.objects[_key(request)]
-        return web.json_response({})
 
     async def _patch(self, request: web.Request) -> web.Response:
         part, patch = request.match_info.get("part", "spec"), await request.json()

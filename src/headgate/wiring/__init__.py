@@ -82,7 +82,6 @@ async def service(
             on_decisions=tap.decisions(on_decisions),
             on_tick=tap.ticks,
             upkeep=lambda at: _keep_house(now(), listeners, at),
-            learn=deciding.data.downtimes.learn,
         )
 
 

@@ -55,7 +55,7 @@ class Deciding:
             decisions=self.decisions or self.data.decisions,
             rollback=RollbackStep(failures=self.engines.history, memory=self._memory()),
             steering=self.steering,
-            restarts=Restarts(model=self.data.downtimes),
+            restarts=Restarts(model=self.data.downtimes, learn=self.data.downtimes.learn),
             decider=ReactiveDecider(
                 usual=PluginDecider(host=self.host, events=self.events),
                 events=self.events,

@@ -196,6 +196,23 @@ async def test_a_job_is_not_stopped_while_the_slots_cannot_be_counted() -> None:
     assert stage.cluster.requests == []
 
 
+async def test_the_whole_job_counts_and_not_each_vertex_by_itself() -> None:
+    """Two groups that share no slots: one vertex needs four subtasks, so both get them, and eight slots."""
+    stage = Stage()
+    running = stage.cluster.jobs[ORDERS]
+    apart = tuple(replace(vertex, slot_sharing_group=vertex.name) for vertex in running.topology.vertices)
+    stage.cluster.jobs[ORDERS] = replace(running, topology=replace(running.topology, vertices=apart))
+    stage.cluster.provider.wanted = 2
+    await stage.tick(0)
+    stage.world.factors = {"agg": 2.0}
+    await stage.world.tick(10)
+    assert stage.cluster.requests == []
+    assert stage.cluster.provider.requests[-1] == 4
+
+    await stage.world.tick(20)
+    assert stage.cluster.jobs[ORDERS].topology.parallelism == {VertexId("source"): 4, VertexId("agg"): 4}
+
+
 async def test_workers_that_are_about_to_go_are_not_counted_on() -> None:
     """A job that grows while some are told to go waits until they have gone, or are wanted again."""
     stage = Stage()

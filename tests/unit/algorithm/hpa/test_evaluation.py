@@ -246,6 +246,7 @@ def test_an_explanation_has_the_numbers_of_the_hpa() -> None:
     samples = watched(PIPE, BUSY)
     decision = decide(samples[-1], evaluate(PIPE, samples, OPTIONS, SETTINGS), OPTIONS, samples[-1].at)
     assert decision.outcome is Outcome.KEEP
+    assert not [proposal for proposal in decision.proposals if proposal.outside]
     assert "lag change has no say (lag 0, minimum 1000), utilization 0.7 of 0.7 wants 4" in "\n".join(explain(decision))
 
 

@@ -70,8 +70,8 @@ def test_thousandths_keep_an_eleventh_away() -> None:
         (0.899, Tolerance(), 9),
         (1.05, Tolerance(scale_up=0.0), 11),
         (0.95, Tolerance(scale_up=0.0), 10),
-        (0.94, Tolerance(scale_down=0.05), 10),
-        (0.89, Tolerance(scale_down=0.05), 9),
+        (0.9, Tolerance(scale_down=0.05), 9),
+        (0.8, Tolerance(scale_down=0.3), 10),
         (1.3, Tolerance(scale_up=0.5), 10),
     ],
 )

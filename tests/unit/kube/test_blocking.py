@@ -1,0 +1,71 @@
+"""Kubernetes' API for threads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from headgate.errors import UnreachableError
+from headgate.kube.api import KubernetesApi
+from headgate.kube.blocking import BlockingApi
+from headgate.kube.login import Login
+from headgate.testing.fake_web import FakeWeb, WebAnswer
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FakeWeb]:
+    """Give an API server that knows its version."""
+    async with FakeWeb(WebAnswer(text=json.dumps({"major": "1"}))) as server:
+        yield server
+
+
+@pytest.fixture
+def api(server: FakeWeb, tmp_path: Path) -> BlockingApi:
+    """Give the way there."""
+    content = {
+        "clusters": [{"name": "c", "cluster": {"server": server.url}}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
+    file = tmp_path / "kubeconfig"
+    file.write_text(yaml.safe_dump(content))
+    return BlockingApi(Login(kubeconfig=str(file)), subject="test")
+
+
+async def version(api: KubernetesApi) -> Any:
+    """Ask for the server's version."""
+    return await api.call("GET", "/version")
+
+
+async def test_many_threads_ask_over_one_connection(api: BlockingApi) -> None:
+    """Which is made by whoever comes first, and by nobody else."""
+
+    def ask_all() -> list[Any]:
+        with ThreadPoolExecutor(8) as threads:
+            return list(threads.map(api.run, [version] * 8))
+
+    assert await asyncio.to_thread(ask_all) == [{"major": "1"}] * 8
+    await asyncio.to_thread(api.close)
+
+
+async def test_a_closed_one_gives_up_what_is_under_way_and_opens_again(api: BlockingApi, server: FakeWeb) -> None:
+    """Whoever waits is told; what is asked later has a connection of its own."""
+    server.answer = WebAnswer(after_s=60)
+    waiting = asyncio.create_task(asyncio.to_thread(api.run, version))
+    while not server.requests:  # noqa: ASYNC110 -- the server has no event for it
+        await asyncio.sleep(0.01)
+    await asyncio.to_thread(api.close)
+    with pytest.raises(UnreachableError, match="asked no more"):
+        await waiting
+    server.answer = WebAnswer()
+    assert await asyncio.to_thread(api.run, version) == {}
+    await asyncio.to_thread(api.close)
+    await asyncio.to_thread(api.close)
