@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -58,7 +59,7 @@ def _sample(job: JobKey, tick: int) -> JobSample:
 
 def _ticks() -> Iterator[list[JobSample]]:
     """Give what was collected; the redeployed job is gone for half a minute each time."""
-    for tick in range(0, END, 10):
+    for tick in range(0, END, 30):
         yield [_sample(job, tick) for job in JOBS if job != REDEPLOYED or tick % 600 < 570]
 
 
@@ -79,10 +80,16 @@ def _decisions() -> Iterator[list[Decision]]:
         ]
 
 
-@pytest.fixture
-def book(tmp_path: Path) -> RescaleBook:
-    """Write a log, and take note of what is written."""
-    book, log = RescaleBook(), SampleLog(tmp_path)
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Say where the log stands."""
+    return tmp_path_factory.mktemp("log")
+
+
+@pytest.fixture(scope="module")
+def book(root: Path) -> RescaleBook:
+    """Write the log, and take note of what is written."""
+    book, log = RescaleBook(), SampleLog(root)
     samples, decisions = NotedSamples(log, book), NotedDecisions(log, book)
     for tick in _ticks():
         samples.append(tick)
@@ -97,21 +104,21 @@ def _learnt(source: RescaleSource) -> list[object]:
     return [learner.predict(_sample(job, 0), redeploy=redeploy) for job in JOBS for redeploy in (False, True)]
 
 
-def test_the_log_says_what_memory_says(spark: SparkSession, tmp_path: Path, book: RescaleBook) -> None:
+def test_the_log_says_what_memory_says(spark: SparkSession, root: Path, book: RescaleBook) -> None:
     """Rescales in place and redeploys; restarts by failures and what was only advised count in neither."""
-    from_log = LogRescales(lambda: spark, tmp_path).rescales(at(END))
+    from_log = LogRescales(lambda: spark, root).rescales(at(END))
 
     assert {(each.job, each.redeploy, each.downtime_s, each.state_bytes) for each in from_log} == {
         *((str(IN_PLACE), False, 1.5 + run, run * 1e9) for run in (1, 2, 3)),
-        *((str(REDEPLOYED), True, 40.0, run * 1e9) for run in (1, 2, 3)),
+        *((str(REDEPLOYED), True, 60.0, run * 1e9) for run in (1, 2, 3)),
     }
     assert sorted(from_log, key=repr) == sorted(book.rescales(at(END)), key=repr)
-    assert _learnt(LogRescales(lambda: spark, tmp_path)) == _learnt(book)
+    assert _learnt(LogRescales(lambda: spark, root)) == _learnt(book)
 
 
-def test_what_comes_later_is_learnt_later(spark: SparkSession, tmp_path: Path, book: RescaleBook) -> None:
+def test_what_comes_later_is_learnt_later(spark: SparkSession, root: Path, book: RescaleBook) -> None:
     """A second reading begins where the first one ended, and a little before."""
-    source = LogRescales(lambda: spark, tmp_path)
+    source = LogRescales(lambda: spark, root)
     learner = DowntimeLearner(source)
     for until in (700, END):
         learner.learn(at(until))
@@ -129,8 +136,11 @@ def test_a_log_without_decisions_or_a_session_says_nothing(spark: SparkSession, 
 
 
 @pytest.mark.usefixtures("book")
-def test_a_broken_file_fails_the_reading_and_not_what_was_learnt(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_broken_file_fails_the_reading_and_not_what_was_learnt(
+    spark: SparkSession, root: Path, tmp_path: Path
+) -> None:
     """The same is read again the next time."""
+    shutil.copytree(root, tmp_path, dirs_exist_ok=True)
     source = LogRescales(lambda: spark, tmp_path)
     learner = DowntimeLearner(source)
     learner.learn(at(END))

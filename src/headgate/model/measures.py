@@ -67,7 +67,7 @@ class JobMeasure(StrEnum):
     STATE_SIZE = "state_bytes"
     """Size of the last completed checkpoint: the job's state."""
     LAST_DOWNTIME = "last_downtime_s"
-    """Seconds for which the job did not run before its latest start under the same id; known from then on."""
+    """Seconds for which the job, under this id or the one before it, did not run before its latest start."""
 
 
 class JobStatus(StrEnum):

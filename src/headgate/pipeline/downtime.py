@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -49,6 +49,8 @@ class _Fitted:
     learnt: Learnt
     jobs: Mapping[str, int]
     clusters: Mapping[str, int]
+    said: dict[tuple[JobKey, bool], tuple[float, Downtime | None]] = field(default_factory=dict)
+    """The latest prediction of each job and kind, and the state it was for: a fleet's cycle asks twice for each job."""
 
 
 class DowntimeLearner:
@@ -79,12 +81,12 @@ class DowntimeLearner:
         fitted = self._fitted
         if fitted is None:
             return None
-        line, basis = _line_of(fitted, sample.job, redeploy=redeploy)
-        if line is None:
-            return None
-        state = np.array([sample.values.get(JobMeasure.STATE_SIZE, 0.0)])
-        expected, low, high = (timedelta(seconds=float(each[0])) for each in predict(line, state))
-        return Downtime(expected=expected, low=low, high=high, basis=basis)
+        state = sample.values.get(JobMeasure.STATE_SIZE, 0.0)
+        before = fitted.said.get((sample.job, redeploy))
+        if before is None or before[0] != state:
+            before = state, _predict(fitted, sample.job, state, redeploy=redeploy)
+            fitted.said[sample.job, redeploy] = before
+        return before[1]
 
 
 def _newest(seen: Mapping[tuple[str, int], SeenRescale], since_ms: int) -> dict[tuple[str, int], SeenRescale]:
@@ -112,6 +114,14 @@ def _fit(seen: Sequence[SeenRescale], prior: Lines) -> _Fitted:
 
 def _places(names: Iterable[str]) -> Mapping[str, int]:
     return {name: place for place, name in enumerate(sorted(set(names)))}
+
+
+def _predict(fitted: _Fitted, job: JobKey, state_bytes: float, *, redeploy: bool) -> Downtime | None:
+    line, basis = _line_of(fitted, job, redeploy=redeploy)
+    if line is None:
+        return None
+    expected, low, high = (timedelta(seconds=float(each[0])) for each in predict(line, np.array([state_bytes])))
+    return Downtime(expected=expected, low=low, high=high, basis=basis)
 
 
 def _line_of(fitted: _Fitted, job: JobKey, *, redeploy: bool) -> tuple[Lines | None, str]:

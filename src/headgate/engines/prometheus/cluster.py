@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
@@ -75,7 +76,7 @@ class ScrapedCluster:
             answers = await self._server.ask_all([*map(self._queries.of_subtasks, quantities)])
         except UnreachableError as error:
             return error
-        return Scrapes(dict(zip(quantities, answers, strict=True)))
+        return await asyncio.to_thread(Scrapes, dict(zip(quantities, answers, strict=True)))
 
     async def _read_partitions(self) -> Partitions:
         found: dict[str, dict[VertexId, set[tuple[str, ...]]]] = {}

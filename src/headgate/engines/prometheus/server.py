@@ -63,7 +63,8 @@ class PrometheusServer:
             message = f"{self.name} answers {query} in part only: {warnings}"
             raise UnreachableError(message)
         try:
-            return tuple(_read_series(each) for each in answer["data"]["result"])
+            # of a large cluster this takes a while, in which other jobs must not stand still
+            return await asyncio.to_thread(_read_result, answer)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             message = f"{self.name} answers {query} with JSON that is not Prometheus'"
             raise UnreachableError(message) from error
@@ -92,6 +93,10 @@ def _reached(name: str, options: PrometheusOptions) -> SignalSourceOptions:
         timeout=options.timeout,
         max_calls_in_flight=_CALLS_IN_FLIGHT,
     )
+
+
+def _read_result(answer: Any) -> tuple[Series, ...]:
+    return tuple(_read_series(each) for each in answer["data"]["result"])
 
 
 def _read_series(series: Mapping[str, Any]) -> Series:
