@@ -9,9 +9,8 @@ from datetime import datetime
 from tests.conformance.flink_stage import OPTIONS, FlinkStage, flink_stage
 
 from headgate.config.jobs import JobSettings
+from headgate.engines.flink.clusters import ClustersFailureHistory, ClustersMetricCollector
 from headgate.engines.yarn.applications import Applications
-from headgate.engines.yarn.collector import YarnMetricCollector
-from headgate.engines.yarn.history import YarnFailureHistory
 from headgate.engines.yarn.jobs import YarnJobListFetcher
 from headgate.engines.yarn.manager import ResourceManagers
 from headgate.engines.yarn.realizer import YarnScalingRealizer
@@ -35,9 +34,9 @@ class YarnStage:
     def __init__(self, flink: FlinkStage, managers: ResourceManagers, applications: Applications) -> None:
         """Put the YARN adapters in front."""
         self.fetcher = YarnJobListFetcher("yarn", managers, applications)
-        self.collector = YarnMetricCollector(applications)
+        self.collector = ClustersMetricCollector(applications)
         self.realizer = YarnScalingRealizer(applications)
-        self.history = YarnFailureHistory(applications)
+        self.history = ClustersFailureHistory(applications)
         self.wish, self.impossible = flink.wish, flink.impossible
         self.asked, self.requests = flink.asked, flink.requests
         self.pass_time, self.start_twin = flink.pass_time, flink.start_twin

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from headgate.algorithm.downtime import Learnt, Rescales, fit, predict, reaching
+from headgate.algorithm.downtime import LONGEST_S, Learnt, Rescales, fit, predict, reaching
 
 JOBS = 4
 CLUSTER_OF = np.array([0, 0, 0, 1], dtype=np.int64)
@@ -64,6 +64,15 @@ def test_the_interval_holds_what_is_expected(rescales: list[Row], state: float) 
     assert (low[known] <= expected[known]).all()
     assert (expected[known] <= high[known]).all()
     assert np.isfinite(high[known]).all()
+
+
+@given(rescales=seen, state=states)
+def test_a_line_by_itself_says_what_all_say_together(rescales: list[Row], state: float) -> None:
+    """Up to the longest that there is."""
+    learnt = _fit(rescales)
+    each = np.array([line.predict(state) for line in learnt.jobs.each()]).T
+
+    assert np.allclose(each, np.minimum(_said(learnt, state), LONGEST_S), rtol=1e-12, atol=0, equal_nan=True)
 
 
 @given(rescales=seen, state=states, more=states)

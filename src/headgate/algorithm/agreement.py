@@ -14,7 +14,7 @@ from headgate.algorithm.obligation import Owed
 from headgate.algorithm.policies import Policy
 from headgate.algorithm.sla import Load, backlog
 from headgate.algorithm.wording import amount, span
-from headgate.model.decision import Decision, Notice, Outcome, Proposal
+from headgate.model.decision import Decision, Notice, Proposal
 from headgate.model.downtime import Downtime
 from headgate.model.events import EventReason, EventType
 from headgate.model.forecast import Forecast
@@ -26,14 +26,14 @@ def keeping_agreement(owed: Owed, vertex: VertexId) -> Policy:
     """
     Propose no less than what recovers in time, and shrink nothing where its own downtime would break what is agreed.
 
-    A vertex that does not recover in time as it runs is a cause for a rescale, if that makes the job recover sooner.
+    A vertex that does not recover in time as it runs is a cause for a rescale, if it recovers sooner by that.
     One that recovers as long as nothing stops the job only grows along when another one is rescaled.
     """
     load = owed.loads.get(vertex)
     if load is None:
         return _left
     least, detail = owed.least(load), _detail(owed, load)
-    is_late = owed.is_due and load.recovery_s(load.parallelism, 0.0) > owed.within_s and owed.growth_helps
+    is_late = owed.is_due and owed.is_late(load) and owed.growth_helps(load)
 
     def policy(proposal: Proposal) -> Proposal:
         if proposal.wanted < proposal.current and not is_late:
@@ -61,46 +61,15 @@ def _detail(owed: Owed, load: Load) -> str:
     )
 
 
-def forecasted(decision: Decision, owed: Owed | None) -> Decision:
-    """
-    Add to a decision what becomes of the job by it, in numbers and in words.
-
-    A notice tells of a forecast that breaks what is agreed: no parallelism that is allowed would have kept it.
-    """
-    if owed is None:
-        return decision
-    rescales = decision.outcome is Outcome.RESCALE
-    forecast = owed.forecast(decision.proposals, rescales=rescales)
-    decision = replace(decision, forecast=forecast)
-    if rescales or forecast.breaks:
-        decision = replace(decision, message=f"{decision.message}; {told(forecast)}")
-    return replace(decision, notices=(*decision.notices, _at_risk(forecast))) if forecast.breaks else decision
+def forecasted(decision: Decision, owed: Owed) -> Decision:
+    """Add to a decision what becomes of the job by it as it stands: a rescale that is only advised changes nothing."""
+    if not decision.proposals:
+        return replace(decision, forecast=None)
+    return replace(decision, forecast=owed.forecast(decision.proposals, rescales=decision.is_made))
 
 
-def told_downtime(downtime: Downtime) -> str:
-    """Word how long a rescale is predicted to stop a job, and what that was learnt from."""
-    between = f", {span(downtime.low)} to {span(downtime.high)} in 9 of 10 cases"
-    return f"{span(downtime.expected)}{between if downtime.low < downtime.high else ''} ({downtime.basis})"
-
-
-def told(forecast: Forecast) -> str:
-    """Word a forecast: how far behind the job will be and for how long, and what is agreed."""
-    stopped = f"stopped for up to {span(forecast.downtime.high)}, then " if forecast.rescales else ""
-    behind = f"{span(forecast.peak_lag_time_s)} behind{_agreed(forecast.max_lag_time)}"
-    return f"{stopped}{behind}, {_recovery(forecast)}{_agreed(forecast.recovery_time)}"
-
-
-def _recovery(forecast: Forecast) -> str:
-    if math.isinf(forecast.recovery_s):
-        return "never level again"
-    return f"level again within {span(forecast.recovery_s)}"
-
-
-def _agreed(limit: timedelta | None) -> str:
-    return "" if limit is None else f" ({span(limit)} agreed)"
-
-
-def _at_risk(forecast: Forecast) -> Notice:
+def at_risk(forecast: Forecast) -> Notice:
+    """Give the notice of a forecast that breaks what is agreed: nothing that is allowed, or was made, keeps it."""
     return Notice(
         reason=EventReason.AGREEMENT_AT_RISK,
         type=EventType.WARNING,
@@ -120,3 +89,32 @@ def _at_risk(forecast: Forecast) -> Notice:
             },
         },
     )
+
+
+def told_downtime(downtime: Downtime) -> str:
+    """Word how long a rescale is predicted to stop a job, and what that was learnt from."""
+    between = f", {span(downtime.low)} to {span(downtime.high)} in 9 of 10 cases"
+    return f"{span(downtime.expected)}{between if downtime.low < downtime.high else ''} ({downtime.basis})"
+
+
+def told(forecast: Forecast) -> str:
+    """Word a forecast: how far behind the job will be and for how long, and what is agreed."""
+    stopped = f"stopped for up to {span(forecast.downtime.high)}, then " if forecast.rescales else ""
+    behind = f"{_least(forecast)}{span(forecast.peak_lag_time_s)} behind{_agreed(forecast.max_lag_time)}"
+    unknown = "" if forecast.lag_known else "lag unknown, "
+    return f"{unknown}{stopped}{behind}, {_recovery(forecast)}{_agreed(forecast.recovery_time)}"
+
+
+def _recovery(forecast: Forecast) -> str:
+    if math.isinf(forecast.recovery_s):
+        return "never level again"
+    within = "within" if forecast.lag_known else "after"
+    return f"level again {within} {_least(forecast)}{span(forecast.recovery_s)}"
+
+
+def _least(forecast: Forecast) -> str:
+    return "" if forecast.lag_known else "at least "
+
+
+def _agreed(limit: timedelta | None) -> str:
+    return "" if limit is None else f" ({span(limit)} agreed)"

@@ -87,7 +87,7 @@ def _decide(
     )
     if outcome is Outcome.RESCALE:
         decision = permitted(decision, sample, evaluated, options, state.history)
-    return forecasted(decision, owed)
+    return forecasted(decision, owed) if owed else decision
 
 
 def is_unburdened(state: JobState) -> bool:

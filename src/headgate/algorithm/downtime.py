@@ -8,6 +8,7 @@ two seconds changes nothing, and neither does the order in which they come. What
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -91,6 +92,26 @@ class Lines:
             reach=self.reach[line],
             count=self.count[line],
         )
+
+    def each(self) -> tuple[Line, ...]:
+        """Give every line by itself."""
+        columns = (self.base_s, self.per_byte_s, self.reach, self.count)
+        return tuple(map(Line, *(column.tolist() for column in columns)))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One of `Lines`, to be asked about one job: arrays of one element cost twenty times as much as numbers."""
+
+    base_s: float
+    per_byte_s: float
+    reach: float
+    count: float
+
+    def predict(self, state_bytes: float) -> tuple[float, float, float]:
+        """Give what `predict` gives, none of it longer than `LONGEST_S`."""
+        expected, factor = self.base_s + self.per_byte_s * state_bytes, math.exp(self.reach)
+        return min(expected, LONGEST_S), min(expected / factor, LONGEST_S), min(expected * factor, LONGEST_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from headgate.algorithm import agreement, price
 from headgate.algorithm.wording import amount, moment
 from headgate.model.decision import Decision, Proposal, SeenSignal
+from headgate.model.forecast import Forecast
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
 
@@ -67,9 +68,15 @@ def _outlook(decision: Decision) -> Iterator[str]:
     if predicted is not None and predicted.downtime is not None:
         yield f"  a rescale stops the job for {agreement.told_downtime(predicted.downtime)}"
     if decision.forecast is not None:
-        yield f"  agreement {'broken' if decision.forecast.breaks else 'kept'}: {agreement.told(decision.forecast)}"
+        yield f"  agreement {_standing(decision.forecast)}: {agreement.told(decision.forecast)}"
     if decision.price is not None:
         yield f"  price: {price.told(decision.price)}"
+
+
+def _standing(forecast: Forecast) -> str:
+    if forecast.breaks:
+        return "broken"
+    return "kept" if forecast.lag_known else "uncertain"
 
 
 def _signal(signal: SeenSignal) -> str:

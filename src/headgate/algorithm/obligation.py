@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import cached_property
 
 from headgate.algorithm.bounds import room_of
-from headgate.algorithm.history import scalings_of
+from headgate.algorithm.history import History, restart_time, scalings_of
 from headgate.algorithm.policies import is_held, scaled
 from headgate.algorithm.scalability import exponent_of, outlook_of, share_of
 from headgate.algorithm.sla import Load, carried, lag_time_s
@@ -41,7 +41,9 @@ class Owed:
     """By when a backlog must be worked off."""
     downtime: Downtime
     lag_time_s: float
-    """Age of the oldest record that waits in any source."""
+    """Age of the oldest record that waits in any source; 0 where none tells its lag."""
+    lag_known: bool
+    """Whether any source that still runs tells its lag."""
     loads: Mapping[VertexId, Load]
     """Of the vertices whose numbers are known."""
 
@@ -71,12 +73,23 @@ class Owed:
         too_old = self.lag_time_s > self.sla.max_lag_time.total_seconds()
         return too_old or any(load.capacity < load.rate for load in self.loads.values())
 
+    def is_late(self, load: Load) -> bool:
+        """Tell whether a vertex does not recover in time as it runs."""
+        return load.recovery_s(load.parallelism, 0.0) > self.within_s
+
+    def growth_helps(self, load: Load) -> bool:
+        """Tell whether a late vertex recovers sooner by a rescale, and none that is in time becomes as late for it."""
+        now = load.recovery_s(load.parallelism, 0.0)
+        return self._at_best(load) < now and self._punctual_at_best <= now
+
     @cached_property
-    def growth_helps(self) -> bool:
-        """Tell whether the job, as large as is needed and allowed, recovers sooner than without any rescale."""
-        best = {v: max(min(self.least(load), load.most), load.parallelism) for v, load in self.loads.items()}
-        now = {v: load.parallelism for v, load in self.loads.items()}
-        return self.recovery_s(best, self.high_s) < self.recovery_s(now, 0.0)
+    def _punctual_at_best(self) -> float:
+        """How long a rescale makes those take that are in time without."""
+        return max((self._at_best(each) for each in self.loads.values() if not self.is_late(each)), default=0.0)
+
+    def _at_best(self, load: Load) -> float:
+        """Give how long a vertex takes to recover from a rescale, as large as is needed and allowed."""
+        return load.recovery_s(max(min(self.least(load), load.most), load.parallelism), self.high_s)
 
     @cached_property
     def why_large(self) -> str:
@@ -100,6 +113,7 @@ class Owed:
             downtime=self.downtime,
             rescales=rescales,
             lag_time_s=self.lag_time_s,
+            lag_known=self.lag_known,
             recovery_s=self.recovery_s(parallelism, self.high_s if rescales else 0.0),
             max_lag_time=self.sla.max_lag_time,
             recovery_time=self.sla.recovery_time,
@@ -134,22 +148,25 @@ def owed_by(
             share=share_of(scalings, options),
         )
 
-    sources = [vertex for vertex in lags if topology.is_source(vertex)]
+    sources = [vertex.id for vertex in topology.vertices if topology.is_source(vertex.id) and not vertex.finished]
+    telling = [source for source in sources if source in lags]
     return Owed(
         sla=options.sla,
         within_s=within.total_seconds(),
-        downtime=downtime_of(evaluated, options),
-        lag_time_s=max((lag_time_s(lags[source], rates.get(source, 0.0)) for source in sources), default=0.0),
+        downtime=downtime_of(evaluated, options, state.history),
+        lag_time_s=max((lag_time_s(lags[source], rates.get(source, 0.0)) for source in telling), default=0.0),
+        lag_known=bool(telling) or not sources,
         loads={v.id: load(v, evaluated.vertices[v.id]) for v in topology.vertices if _is_measured(v, evaluated)},
     )
 
 
-def downtime_of(evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> Downtime:
-    """Give how long a rescale is predicted to stop a job: as it was learnt, else what `restart.time` says."""
+def downtime_of(evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History) -> Downtime:
+    """Give how long a rescale is predicted to stop a job: as learnt, else as tracked, else as `restart.time` says."""
     if evaluated.downtime is not None:
         return evaluated.downtime
-    fixed = options.restart_time
-    return Downtime(expected=fixed, low=fixed, high=fixed, basis="restart.time, nothing was learnt")
+    fixed = restart_time(options, history)
+    source = "restart.time" if fixed == options.restart_time else "the longest tracked restart"
+    return Downtime(expected=fixed, low=fixed, high=fixed, basis=f"{source}, nothing was learnt")
 
 
 def _known(metric: ScalingMetric, evaluated: EvaluatedMetrics) -> dict[VertexId, float]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from headgate.algorithm.history import History
 from headgate.algorithm.memory.tuning import Tuned, recommendation, tuned_memory
 from headgate.algorithm.periods import is_excluded
-from headgate.algorithm.price import not_worth, priced
+from headgate.algorithm.price import weighed
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import Rules, rules_of
 from headgate.model.decision import ConfigChanges, Decision, Outcome
@@ -27,11 +27,9 @@ def permitted(
     decision: Decision, sample: JobSample, evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History
 ) -> Decision:
     """Give a wanted rescale as it may be made: as it is, as advice only, with other settings, or not at all."""
-    price = priced(decision, evaluated, options, history)
-    decision = replace(decision, price=price)
-    why = not_worth(price, decision.changes.values(), options) if price else None
-    if why is not None and Deviation.WORTH_RESTART in rules_of(options):
-        return replace(decision, outcome=Outcome.KEEP, reason=Reason.NOT_WORTH_RESTART, message=why)
+    decision = weighed(decision, evaluated, options, history)
+    if decision.outcome is not Outcome.RESCALE:
+        return decision
     if not options.scaling_enabled:
         return replace(decision, reason=Reason.ADVICE, message=f"{decision.message}; scaling.enabled is false")
     period = excluded_period(options, decision.at)

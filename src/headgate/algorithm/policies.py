@@ -37,10 +37,11 @@ def to_utilization_target(metrics: VertexMetrics, utilization: float) -> Policy:
     """
 
     def policy(proposal: Proposal) -> Proposal:
-        if metrics.factor is None or metrics.needed_capacity is None:
+        if metrics.factor is None:
             return proposal
-        needed = f"{amount(metrics.needed_capacity)}/s needed to run {utilization:.2f} busy"
-        detail = metrics.basis or f"{needed}, factor {metrics.factor:.3g}"
+        needed = math.nan if metrics.needed_capacity is None else metrics.needed_capacity
+        by_rate = f"{amount(needed)}/s needed to run {utilization:.2f} busy, factor {metrics.factor:.3g}"
+        detail = metrics.basis or by_rate
         return proposal.limited_to(scaled(proposal.current, metrics.factor), Reason.UTILIZATION_TARGET, detail)
 
     return policy

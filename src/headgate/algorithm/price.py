@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from headgate.algorithm.history import History
-from headgate.model.decision import Decision, Proposal
+from headgate.algorithm.rules import rules_of
+from headgate.model.decision import Decision, Outcome, Proposal
 from headgate.model.forecast import Price
 from headgate.model.metrics import EvaluatedMetrics
+from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
 from headgate.options.units import format_duration
+
+
+def weighed(decision: Decision, evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History) -> Decision:
+    """Price a rescale, and keep the job as it is where that costs more than it saves."""
+    price = priced(decision, evaluated, options, history)
+    decision = replace(decision, price=price)
+    why = not_worth(price, decision.changes.values(), options) if price else None
+    if why is None or Deviation.WORTH_RESTART not in rules_of(options):
+        return decision
+    return replace(decision, outcome=Outcome.KEEP, reason=Reason.NOT_WORTH_RESTART, message=why)
 
 
 def priced(
@@ -63,7 +77,8 @@ def not_worth(price: Price, changes: Collection[Proposal], options: AutoscalerOp
 
 def told(price: Price) -> str:
     """Word a price, both of its sides."""
-    saving = f"shrinking saves {price.saved_s:.0f}" if price.saved_s > 0 else f"growing takes {-price.saved_s:.0f} more"
+    difference = f"{abs(price.saved_s):.0f}"
+    saving = f"shrinking saves {difference}" if price.saved_s > 0 else f"growing takes {difference} more"
     return (
         f"a restart of {price.downtime_s:.0f} s costs {price.cost_s:.0f} subtask-seconds, "
         f"{saving} within {format_duration(price.horizon)}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from headgate.algorithm.bounds import bounded
 from headgate.algorithm.decide import decision_id
-from headgate.algorithm.obligation import owed_by
+from headgate.algorithm.outlook import reckoned
 from headgate.algorithm.plan import Plan, with_equal_ends
 from headgate.algorithm.policies import (
     Policy,
@@ -24,7 +24,6 @@ from headgate.algorithm.policies import (
     within_key_groups,
     within_partitions,
 )
-from headgate.algorithm.price import priced
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import rules_of
 from headgate.algorithm.signals import closed_to_all, signalled
@@ -80,7 +79,7 @@ def amended(
         config=config,
     )
     if changed.changes or config != ConfigChanges():
-        return _reckoned(changed, bounds)
+        return reckoned(changed, topology, options, bounds.state)
     why = f"as {closed}" if closed else "within the bounds of the job"
     message = f"plugin {plugin} leaves nothing to change {why}: {decision.message}"
     reason = Reason.GATE if closed else Reason.LIMITED
@@ -128,19 +127,6 @@ def _bounded(
     for policy in (*policies, not_shrinking_early(granted)):
         asked = policy(asked)
     return asked
-
-
-def _reckoned(decision: Decision, bounds: Bounds) -> Decision:
-    """Give a changed rescale with its own forecast and price."""
-    evaluated, options, state = decision.evaluated, bounds.options, bounds.state
-    if evaluated is None:
-        return decision
-    owed = owed_by(bounds.sample.topology, evaluated, options, decision.at, state)
-    return replace(
-        decision,
-        forecast=owed.forecast(decision.proposals, rescales=True) if owed else None,
-        price=priced(decision, evaluated, options, state.history),
-    )
 
 
 def _policies(vertex: Vertex, options: AutoscalerOptions, *, backlog: bool) -> tuple[Policy, ...]:

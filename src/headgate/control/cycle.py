@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
+from headgate.algorithm.agreement import at_risk
 from headgate.algorithm.decide import not_ready
+from headgate.algorithm.outlook import reckoned
 from headgate.algorithm.permission import excluded_period
 from headgate.algorithm.resources import Rescale, RoomQuestion, room_question
 from headgate.control import reports
@@ -35,7 +37,7 @@ from headgate.control.selection import has_own_realizer
 from headgate.control.unlisted import Unlisted
 from headgate.control.wishes import is_news
 from headgate.errors import NotFoundError
-from headgate.model.decision import Decision, Outcome
+from headgate.model.decision import ADVISORY, Decision, Outcome
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
@@ -50,9 +52,6 @@ RoomCheck = Callable[[RoomQuestion], bool]
 """The reference's `ResourceCheck`."""
 
 NOBODY: Mapping[JobKey, JobContext] = MappingProxyType({})
-
-ADVISORY = {Reason.ADVICE, Reason.EXCLUDED_PERIOD}
-"""Reasons of a rescale that the job itself forbids for now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,26 +178,55 @@ class Cycle:
         obstacle = sick or obstacle
         if sample is None or obstacle is not None:
             return not_ready(ctx.key, obstacle or seen.problem or unevaluated(seen), now)
-        decision = await self.decider.decide(ctx, sample, answer, now, _of_this_job(held.state, seen))
+        known = _of_this_job(held.state, seen)
+        decision = await self.decider.decide(ctx, sample, answer, now, known)
         held = await self._remember(ctx, held, decision)
+        decision = await self._carry_out(seen, sample, held, decision, late)
+        return self._foretell(ctx, sample, known, decision)
+
+    async def _carry_out(
+        self, seen: Observation, sample: JobSample, held: VersionedState, decision: Decision, late: timedelta
+    ) -> Decision:
+        """Carry out what was decided, as far as it can and may be."""
+        ctx, now = seen.ctx, decision.at
         decision = self.actuator.redeployment.planned(ctx, sample, held.state, decision)
         decision = self._after_workers(ctx, sample, decision)
-        replaces = self.actuator.redeployment.applies(ctx) or has_own_realizer(ctx.options)
         if decision.outcome is not Outcome.RESCALE:
-            if sample.settings.adaptive and not replaces:
+            if sample.settings.adaptive and not self._replaces(ctx):
                 await self._hold(ctx, sample, now)
             return decision
+        made = await self._make(seen, sample, held, decision, late)
+        if self.steering and not made.acts:
+            self.steering.ledger.release(ctx.key)
+        return made
+
+    async def _make(
+        self, seen: Observation, sample: JobSample, held: VersionedState, decision: Decision, late: timedelta
+    ) -> Decision:
+        """Put a rescale into effect, or say why not."""
         if refused := self._refused(sample, held, decision):
             return refused
-        can_change = sample.settings.adaptive or replaces
+        ctx = seen.ctx
+        can_change = sample.settings.adaptive or self._replaces(ctx)
         if decision.reason in ADVISORY or not self._may_act(ctx) or not can_change:
             return self._advise(decision, seen, can_change=can_change)
         decision = replace(decision, acts=True, reason=Reason.RESCALED)
         return await self.actuator.rescale(ctx, sample, held, decision, late=late)
 
+    def _foretell(self, ctx: JobContext, sample: JobSample, state: JobState, decision: Decision) -> Decision:
+        """Say what becomes of the job by what came of its decision at last, and tell of a broken agreement."""
+        decision = reckoned(decision, sample.topology, ctx.options, state)
+        if decision.forecast is not None and decision.forecast.breaks:
+            notice = at_risk(decision.forecast)
+            self.events.handle(reports.noticed(notice, decision, ctx.options.scaling_event_interval))
+        return decision
+
     def _after_workers(self, ctx: JobContext, sample: JobSample, decision: Decision) -> Decision:
         """Let what would be made wait for its workers; a reactive job was only offered what there is."""
-        if self.steering is None or is_reactive(ctx.options) or decision.reason in ADVISORY or not self._may_act(ctx):
+        if self.steering is None:
+            return decision
+        if is_reactive(ctx.options) or decision.reason in ADVISORY or not self._may_act(ctx):
+            self.steering.ledger.release(ctx.key)
             return decision
         replaces = self.actuator.redeployment.applies(ctx)
         return await_workers(self.steering.ledger, sample, decision, replaces=replaces)
@@ -287,6 +315,9 @@ class Cycle:
         if question is None or self.has_room(question):
             return None
         return without_change(decision, Reason.NO_ROOM, f"the cluster has no room for it: {decision.message}")
+
+    def _replaces(self, ctx: JobContext) -> bool:
+        return self.actuator.redeployment.applies(ctx) or has_own_realizer(ctx.options)
 
     def _may_act(self, ctx: JobContext) -> bool:
         return in_force(self.mode) is Mode.ACT and ctx.options.enabled and ctx.options.scaling_enabled

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headgate.algorithm.bounds import EVERYWHERE, Room, common, room_of
+from headgate.algorithm.history import aged
 from headgate.algorithm.policies import is_held
+from headgate.algorithm.price import weighed
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import rules_of
 from headgate.control import reports
@@ -65,7 +67,7 @@ class Redeployment:
         if sick := room.why_not(_largest_wanted(whole, followers)):
             return without_change(whole, Reason.ROLLBACK_BOUND, f"{_STAYS}: {sick}")
         if whole.changes or whole.config != ConfigChanges():
-            return _within_quota(sample, whole, ctx.options)
+            return _weighed(_within_quota(sample, whole, ctx.options), decision, ctx.options, state)
         if excluded:
             return without_change(whole, Reason.EXCLUDED, f"{', '.join(excluded)} is excluded, and holds the whole job")
         if cap is not None and cap.bites(decision, followers):
@@ -239,6 +241,14 @@ def _within_quota(sample: JobSample, decision: Decision, options: AutoscalerOpti
         return decision
     kept = without_change(decision, Reason.RESOURCE_QUOTA, quota.message)
     return replace(kept, notices=(*decision.notices, quota), config=ConfigChanges())
+
+
+def _weighed(decision: Decision, before: Decision, options: AutoscalerOptions, state: JobState) -> Decision:
+    """Weigh a rescale anew that has become another one: where all stay for one vertex, less is saved."""
+    if not decision.changes or decision.proposals == before.proposals or decision.evaluated is None:
+        return decision
+    history = aged(state, decision.at, options).history
+    return weighed(decision, decision.evaluated, options, history)
 
 
 def _start(

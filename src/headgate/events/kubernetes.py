@@ -79,11 +79,18 @@ class KubernetesEventHandler:
         Make the Event, or count it up.
 
         Raises:
-            UnreachableError: no answer, or it is not allowed, which is also logged once: somebody may mend the role.
+            UnreachableError: no answer, or no way there, or it is not allowed, which is also logged once: somebody may
+                mend kubeconfig, token or role.
             ConflictError: others count the same event up, again and again.
             RefusedError: the API will not take this event.
         """
-        self._api.run(partial(self._deliver, event))
+        try:
+            self._api.run(partial(self._deliver, event))
+        except Answered as answer:
+            message = f"Kubernetes refuses the event {event.key}: {answer.said}"
+            raise RefusedError(message) from answer
+        except RefusedError as error:
+            raise UnreachableError(str(error)) from error
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -98,13 +105,17 @@ class KubernetesEventHandler:
                 raise UnreachableError(message)
 
     async def _is_taken(self, api: KubernetesApi, event: Event, place: Place) -> bool:
-        """Tell of it there; false where no event can be, which is logged once until one can."""
+        """
+        Tell of it there; false where no event can be, which is logged once until one can.
+
+        Raises:
+            Answered: the fault is the event's own.
+        """
         try:
             await _tell(api, event, place)
         except Answered as answer:
             if answer.status in _FAULTY:
-                message = f"Kubernetes refuses the event {event.key}: {answer.said}"
-                raise RefusedError(message) from answer
+                raise
             error = api.translated(answer, f"create, get and patch on events in namespace {place.namespace}")
             if isinstance(error, TransientError):
                 raise error from answer

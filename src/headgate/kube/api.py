@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 
 from headgate.errors import ConflictError, HeadgateError, NotFoundError, RefusedError, UnreachableError
+from headgate.kube.connection import Connection
 from headgate.kube.login import Login
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -45,7 +46,7 @@ class KubernetesApi:
         """
         self._login = login
         self._subject = subject
-        self._client: Any = None
+        self._connection: Connection | None = None
         self._opening = asyncio.Lock()
 
     async def call(self, method: str, path: str, *, query: Query = (), body: Body | None = None) -> Any:
@@ -58,16 +59,16 @@ class KubernetesApi:
             RefusedError: there is no kubeconfig, or it makes no sense.
         """
         try:
-            await self._connect()
-            async with asyncio.timeout(self._login.time_limit.total_seconds()):
-                status, text = await self._send(method, path, query=list(query), body=body)
+            connection = await self._connected()
+            async with connection as client, asyncio.timeout(self._login.time_limit.total_seconds()):
+                status, text = await _send(client, method, path, query=list(query), body=body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             why = str(error) or f"no answer within {self._login.time_limit.total_seconds():g} s"
             message = f"{self._subject}: Kubernetes cannot be reached: {why}"
             raise UnreachableError(message) from error
         if status >= HTTPStatus.BAD_REQUEST:
             if status == HTTPStatus.UNAUTHORIZED:
-                await self.close()
+                await self._let_go(connection)
             raise _answered(status, text)
         return self._decoded(text)
 
@@ -107,26 +108,25 @@ class KubernetesApi:
         return RefusedError(said)
 
     async def close(self) -> None:
-        """Let go of the connection; a later call connects anew."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        """Let go of the connection, which ends with the last call under way; a later call connects anew."""
+        if self._connection is not None:
+            await self._let_go(self._connection)
 
-    async def _connect(self) -> None:
-        async with self._opening:  # of calls that begin together only one connects
-            if self._client is None:
-                self._client = await self._login.open()
+    async def _connected(self) -> Connection:
+        limit_s = self._login.opening_limit.total_seconds()
+        try:
+            async with asyncio.timeout(limit_s), self._opening:  # of calls that begin together only one connects
+                if self._connection is None:
+                    self._connection = Connection(await self._login.open())
+                return self._connection
+        except TimeoutError as error:
+            message = f"{self._subject}: no credentials for Kubernetes within {limit_s:g} s"
+            raise UnreachableError(message) from error
 
-    async def _send(
-        self, method: str, path: str, *, query: list[tuple[str, str]], body: Body | None
-    ) -> tuple[int, str]:
-        content_type = MERGE_PATCH if method == "PATCH" else "application/json"
-        headers = {"Accept": "application/json", "Content-Type": content_type}
-        request = await self._client.param_serialize(
-            method, path, query_params=query, header_params=headers, body=body, auth_settings=["BearerToken"]
-        )
-        answer = await self._client.call_api(*request)
-        return answer.status, (await answer.read()).decode(errors="replace")
+    async def _let_go(self, connection: Connection) -> None:
+        if self._connection is connection:
+            self._connection = None
+            await connection.retire()
 
     def _decoded(self, text: str) -> Any:
         try:
@@ -134,6 +134,18 @@ class KubernetesApi:
         except ValueError as error:
             message = f"{self._subject}: Kubernetes answered with something that is no JSON: {text[:_LONGEST_TEXT]}"
             raise UnreachableError(message) from error
+
+
+async def _send(
+    client: Any, method: str, path: str, *, query: list[tuple[str, str]], body: Body | None
+) -> tuple[int, str]:
+    content_type = MERGE_PATCH if method == "PATCH" else "application/json"
+    headers = {"Accept": "application/json", "Content-Type": content_type}
+    request = await client.param_serialize(
+        method, path, query_params=query, header_params=headers, body=body, auth_settings=["BearerToken"]
+    )
+    answer = await client.call_api(*request)
+    return answer.status, (await answer.read()).decode(errors="replace")
 
 
 def _answered(status: int, text: str) -> Answered:

@@ -27,6 +27,8 @@ class Login:
     """Empty: the file's current one."""
     time_limit: timedelta = timedelta(seconds=10)
     """Of one call."""
+    opening_limit: timedelta = timedelta(minutes=1)
+    """Of connecting: a kubeconfig may name a program that fetches the credentials."""
 
     def __post_init__(self) -> None:
         """

@@ -34,6 +34,10 @@ _SENSITIVE = (
 """A key that contains one of these holds a secret. Source: Flink's `GlobalConfiguration`."""
 
 
+ADVISORY = frozenset({Reason.ADVICE, Reason.EXCLUDED_PERIOD})
+"""Reasons of a rescale that is only advised: the job goes on as it runs."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One rule that changed a proposal."""
@@ -167,6 +171,11 @@ class Decision:
     """What a rescale costs and saves; None without one, or where nobody knows how long it takes."""
     acts: bool = False
     """False in advice mode: the outcome is what would be done."""
+
+    @property
+    def is_made(self) -> bool:
+        """Tell whether it is a rescale, and not only the advice to make one."""
+        return self.outcome is Outcome.RESCALE and self.reason not in ADVISORY
 
     @property
     def changes(self) -> Mapping[VertexId, Proposal]:

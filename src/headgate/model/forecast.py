@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,13 +18,15 @@ class Forecast:
     rescales: bool
     """Whether it is for the rescale; else for going on as the job runs."""
     lag_time_s: float
-    """Age of the oldest record that waits now."""
+    """Age of the oldest record that waits now; 0 where no source tells its lag."""
     recovery_s: float
     """How long it takes to work off what waits, from the end of the downtime on; infinite without spare capacity."""
     max_lag_time: timedelta | None
     """As agreed; None where nothing is."""
     recovery_time: timedelta | None
     """As agreed; None where nothing is."""
+    lag_known: bool = True
+    """Whether any source tells its lag; else all of it is the least that it can be."""
 
     @property
     def peak_lag_time_s(self) -> float:
@@ -32,8 +35,9 @@ class Forecast:
 
     @property
     def breaks(self) -> bool:
-        """Tell whether it breaks what is agreed."""
-        late = self.recovery_time is not None and self.recovery_s > self.recovery_time.total_seconds()
+        """Tell whether it breaks what is agreed: too late, never level again, or too far behind."""
+        agreed = self.recovery_time
+        late = math.isinf(self.recovery_s) if agreed is None else self.recovery_s > agreed.total_seconds()
         return late or (self.max_lag_time is not None and self.peak_lag_time_s > self.max_lag_time.total_seconds())
 
 

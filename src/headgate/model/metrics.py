@@ -37,7 +37,7 @@ class VertexMetrics:
     needed_capacity: float | None
     """Records/s the vertex should be able to do at full busyness; None when unknown."""
     factor: float | None
-    """`needed_capacity` over the true processing rate, unclamped."""
+    """By how much to multiply the parallelism, unclamped; `needed_capacity` over the true rate where both are known."""
     outside: bool
     """Whether the true rate lies outside its band, so that the job has cause to change."""
     limits: Mapping[Reason, float] = field(default_factory=dict)

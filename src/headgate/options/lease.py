@@ -31,7 +31,7 @@ class KubernetesLeaseOptions(Options):
     """Where they are; empty: the namespace of Headgate's own pod, else `default`."""
 
     prefix: str = option("prefix", "headgate")
-    """Of their names. Headgates that share a state store share it as well."""
+    """Of their names. One for each state store: Headgates that share the store share it."""
 
     kubeconfig: str = option("kubeconfig", "")
     """Empty: the service account of Headgate's own pod, else `$KUBECONFIG`, else the one of the home directory."""

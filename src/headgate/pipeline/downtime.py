@@ -6,7 +6,7 @@ It forgets nothing that it has seen when the log or the memory behind it does, b
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,17 +14,14 @@ from typing import Protocol
 
 import numpy as np
 
-from headgate.algorithm.downtime import KINDS, Learnt, Lines, Rescales, fit, predict
+from headgate.algorithm.downtime import KINDS, Line, Lines, Rescales, fit
 from headgate.model.downtime import Downtime
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobMeasure
 from headgate.model.samples import JobSample
 from headgate.pipeline.downtime_prior import read_prior
-from headgate.pipeline.downtime_runs import SeenRescale
+from headgate.pipeline.downtime_runs import KEEP, SeenRescale
 from headgate.samplelog.layout import epoch_ms
-
-_KEEP = timedelta(days=30)
-"""What is older says nothing of today's."""
 
 _KEEP_OF_JOB = 100
 """Newest rescales of a job that count."""
@@ -46,9 +43,12 @@ class RescaleSource(Protocol):
 class _Fitted:
     """What was learnt, and where whose lines stand."""
 
-    learnt: Learnt
+    of_jobs: Sequence[Line]
+    of_clusters: Sequence[Line]
     jobs: Mapping[str, int]
     clusters: Mapping[str, int]
+    largest: Mapping[str, float]
+    """The largest state that was seen of each job and of each cluster."""
     said: dict[tuple[JobKey, bool], tuple[float, Downtime | None]] = field(default_factory=dict)
     """The latest prediction of each job and kind, and the state it was for: a fleet's cycle asks twice for each job."""
 
@@ -71,17 +71,22 @@ class DowntimeLearner:
             UnreachableError: as the source has it; what was learnt before stays.
         """
         news = {(each.job, each.since_ms): each for each in self._source.rescales(now)}
-        if all(self._seen.get(key) == each for key, each in news.items()):
-            return
-        self._seen = _newest({**self._seen, **news}, epoch_ms(now - _KEEP))
-        self._fitted = _fit(tuple(self._seen.values()), self._prior)
+        seen = _newest({**self._seen, **news}, epoch_ms(now - KEEP))
+        if seen != self._seen:
+            self._seen, self._fitted = seen, _fit(tuple(seen.values()), self._prior)
 
     def predict(self, sample: JobSample, /, *, redeploy: bool) -> Downtime | None:
-        """Predict for a job as it is now; None as long as no rescale of this kind was seen in its cluster."""
+        """
+        Predict for a job as it is now; None as long as no rescale of this kind was seen in its cluster.
+
+        A job that was submitted anew tells its state after a checkpoint; until then the largest one known counts.
+        """
         fitted = self._fitted
         if fitted is None:
             return None
-        state = sample.values.get(JobMeasure.STATE_SIZE, 0.0)
+        state = sample.values.get(JobMeasure.STATE_SIZE)
+        if state is None:
+            state = _largest(fitted, sample.job)
         before = fitted.said.get((sample.job, redeploy))
         if before is None or before[0] != state:
             before = state, _predict(fitted, sample.job, state, redeploy=redeploy)
@@ -109,30 +114,34 @@ def _fit(seen: Sequence[SeenRescale], prior: Lines) -> _Fitted:
         redeploy=np.array([each.redeploy for each in seen], dtype=np.bool_),
     )
     cluster_of = np.array([clusters[JobKey.parse(job).cluster] for job in jobs], dtype=np.int64)
-    return _Fitted(learnt=fit(rescales, cluster_of, prior), jobs=jobs, clusters=clusters)
+    learnt, largest = fit(rescales, cluster_of, prior), defaultdict[str, float](float)
+    for each in seen:
+        for name in (each.job, JobKey.parse(each.job).cluster):
+            largest[name] = max(largest[name], each.state_bytes)
+    return _Fitted(
+        of_jobs=learnt.jobs.each(), of_clusters=learnt.clusters.each(), jobs=jobs, clusters=clusters, largest=largest
+    )
 
 
 def _places(names: Iterable[str]) -> Mapping[str, int]:
     return {name: place for place, name in enumerate(sorted(set(names)))}
 
 
+def _largest(fitted: _Fitted, job: JobKey) -> float:
+    return fitted.largest.get(str(job), fitted.largest.get(job.cluster, 0.0))
+
+
 def _predict(fitted: _Fitted, job: JobKey, state_bytes: float, *, redeploy: bool) -> Downtime | None:
-    line, basis = _line_of(fitted, job, redeploy=redeploy)
-    if line is None:
-        return None
-    expected, low, high = (timedelta(seconds=float(each[0])) for each in predict(line, np.array([state_bytes])))
-    return Downtime(expected=expected, low=low, high=high, basis=basis)
-
-
-def _line_of(fitted: _Fitted, job: JobKey, *, redeploy: bool) -> tuple[Lines | None, str]:
-    """Give the job's line, or that of its cluster, and how it came about."""
+    """Give what the job's line says, or that of its cluster, and how it came about."""
     cluster, own = fitted.clusters.get(job.cluster), fitted.jobs.get(str(job))
     if cluster is None:
-        return None, ""
-    shared = fitted.learnt.clusters.at(np.array([KINDS * cluster + redeploy]))
-    lines = shared if own is None else fitted.learnt.jobs.at(np.array([KINDS * own + redeploy]))
-    if not shared.count[0]:
-        return None, ""
-    mine = 0 if own is None else int(lines.count[0])
+        return None
+    shared = fitted.of_clusters[KINDS * cluster + redeploy]
+    if not shared.count:
+        return None
+    line = shared if own is None else fitted.of_jobs[KINDS * own + redeploy]
+    mine = 0 if own is None else int(line.count)
     what = "redeploys" if redeploy else "rescales in place"
-    return lines, f"{mine} {what} of this job, {int(shared.count[0])} of its cluster"
+    expected, low, high = (timedelta(seconds=each) for each in line.predict(state_bytes))
+    basis = f"{mine} {what} of this job, {int(shared.count)} of its cluster"
+    return Downtime(expected=expected, low=low, high=high, basis=basis)

@@ -12,7 +12,7 @@ from headgate.model.measures import JobMeasure
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.tables import SUBUNIT
-from headgate.pipeline.downtime_runs import Run, SeenRescale, rescales_of
+from headgate.pipeline.downtime_runs import KEEP, Run, SeenRescale, rescales_of
 from headgate.ports import DecisionSink, SampleSink
 from headgate.samplelog.layout import epoch_ms
 
@@ -43,9 +43,12 @@ class RescaleBook:
                     job = str(each.job)
                     self._acted[job] = (*self._acted.get(job, ()), epoch_ms(each.at))[-_KEPT:]
 
-    def rescales(self, _now: datetime, /) -> tuple[SeenRescale, ...]:
-        """Give the rescales among what is remembered."""
+    def rescales(self, now: datetime, /) -> tuple[SeenRescale, ...]:
+        """Give the rescales among what is remembered; jobs that were not seen for as long as counts are forgotten."""
+        since_ms = epoch_ms(now - KEEP)
         with self._lock:
+            self._runs = {job: runs for job, runs in self._runs.items() if runs[-1].last_ms >= since_ms}
+            self._acted = {job: instants for job, instants in self._acted.items() if job in self._runs}
             return tuple(rescales_of((run for runs in self._runs.values() for run in runs), self._acted))
 
 

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import groupby, pairwise
+
+KEEP = timedelta(days=30)
+"""What is older says nothing of today's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,7 @@ class Run:
     parallelism: str | None
     """Of all vertices, as a text that is another one when one of them is; None when unknown."""
     state_bytes: float | None
-    """Latest that is known."""
+    """Latest that is known; None before the first checkpoint of a job that was submitted anew."""
     downtime_s: float | None
     """How long the job had stood still before; None when the engine does not tell."""
 
@@ -47,7 +51,7 @@ class SeenRescale:
 
 def rescales_of(runs: Iterable[Run], acted: Mapping[str, Sequence[int]]) -> Iterator[SeenRescale]:
     """
-    Find the rescales between runs.
+    Find the rescales between runs; of one whose state nobody knows there is nothing to learn.
 
     Args:
         runs: of any jobs, in any order.
@@ -56,9 +60,17 @@ def rescales_of(runs: Iterable[Run], acted: Mapping[str, Sequence[int]]) -> Iter
     ordered = sorted(runs, key=lambda run: (run.job, run.since_ms, run.first_ms))
     for job, of_job in groupby(ordered, key=lambda run: run.job):
         instants = sorted(acted.get(job, ()))
-        for before, after in pairwise(of_job):
+        for before, after in pairwise(_with_known_state(of_job)):
             if _is_rescaled(before, after) and _any_between(instants, before.since_ms, after.since_ms):
-                yield _seen(before, after)
+                yield from _seen(before, after)
+
+
+def _with_known_state(runs: Iterable[Run]) -> Iterator[Run]:
+    """Give the runs of a job, each with the state of the one before while its own is not known."""
+    known = None
+    for run in runs:
+        known = known if run.state_bytes is None else run.state_bytes
+        yield replace(run, state_bytes=known)
 
 
 def _is_rescaled(before: Run, after: Run) -> bool:
@@ -70,14 +82,15 @@ def _any_between(instants: Sequence[int], begin: int, end: int) -> bool:
     return place < len(instants) and instants[place] <= end
 
 
-def _seen(before: Run, after: Run) -> SeenRescale:
+def _seen(before: Run, after: Run) -> Iterator[SeenRescale]:
     """Give the rescale; where the engine does not tell how long it took, it is since the job was last seen running."""
+    if before.state_bytes is None:
+        return
     between_s = max(after.since_ms - before.last_ms, 0) / 1000
-    return SeenRescale(
+    yield SeenRescale(
         job=after.job,
         since_ms=after.since_ms,
-        # A job of which no checkpoint is known has nothing to load, as far as anybody knows.
-        state_bytes=before.state_bytes or 0.0,
+        state_bytes=before.state_bytes,
         downtime_s=between_s if after.downtime_s is None else after.downtime_s,
         redeploy=before.job_id != after.job_id,
     )

@@ -128,7 +128,7 @@ def _measured(sample: VertexSample) -> VertexSample:
 def _sound_vertex(vertex: Vertex, given: VertexMetrics) -> VertexMetrics:
     metrics = {**sound_overrides(given.metrics), **_facts(vertex)}
     rate = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE)
-    needed, factor = _consistent(vertex.id, rate, _known(given.needed_capacity), _known(given.factor))
+    needed, factor = _consistent(vertex.id, rate, given)
     limits = {reason: max(1.0, limit) for reason, limit in given.limits.items() if reason in _LIMITS}
     return VertexMetrics(
         metrics=metrics,
@@ -148,12 +148,18 @@ def _facts(vertex: Vertex) -> Mapping[ScalingMetric, float]:
     }
 
 
-def _consistent(
-    vertex: VertexId, rate: float | None, needed: float | None, factor: float | None
-) -> tuple[float | None, float | None]:
-    """Give needed capacity and factor, each from the other where only one is known; without a true rate neither."""
+def _consistent(vertex: VertexId, rate: float | None, given: VertexMetrics) -> tuple[float | None, float | None]:
+    """
+    Give needed capacity and factor, each from the other where only one is known.
+
+    Without a true rate there is neither, but for a factor of which it is said what else it follows from.
+    """
+    needed, factor = _known(given.needed_capacity), _known(given.factor)
+    if factor is not None and factor < 0:
+        message = f"vertex {vertex} has factor {factor:g}"
+        raise ValueError(message)
     if rate is None:
-        return None, None
+        return None, factor if given.basis else None
     needed = rate * factor if needed is None and factor is not None else needed
     exact = None if needed is None else _ratio(needed, rate)
     if needed is None or exact is None:
@@ -178,11 +184,11 @@ def _ratio(needed: float, rate: float) -> float | None:
 
 def _is_outside(metrics: Mapping[ScalingMetric, float], *, told: bool) -> bool:
     """Tell whether the true rate lies outside its band: by the band where it is known, else as the evaluator says."""
-    rate = metrics[ScalingMetric.TRUE_PROCESSING_RATE]
+    rate = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE)
     low, high = (
         metrics.get(m) for m in (ScalingMetric.SCALE_UP_RATE_THRESHOLD, ScalingMetric.SCALE_DOWN_RATE_THRESHOLD)
     )
-    return told if low is None or high is None else rate < low or rate > high
+    return told if rate is None or low is None or high is None else rate < low or rate > high
 
 
 def _sound_number(metric: ScalingMetric, value: float) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from headgate.errors import ConflictError, HeadgateError, NotFoundError
+from headgate.errors import ConflictError, HeadgateError, NotFoundError, RefusedError
 from headgate.kube.api import KubernetesApi
 from headgate.kube.blocking import BlockingApi
 from headgate.kube.login import Login
@@ -84,21 +84,18 @@ class LeaseObjects:
     ) -> Mapping[int, LeaseObject | HeadgateError]:
         turns = asyncio.Semaphore(_AT_ONCE)
 
-        async def write(one: LeaseObject) -> LeaseObject | HeadgateError:
+        async def write(one: LeaseObject) -> LeaseObject:
             async with turns:
-                try:
-                    return await self._write(api, one)
-                except HeadgateError as error:
-                    return error
+                return await self._write(api, one)
 
-        written = await asyncio.gather(*map(write, wanted))
-        return {one.shard: done for one, done in zip(wanted, written, strict=True)}
+        written = await asyncio.gather(*map(write, wanted), return_exceptions=True)
+        return {one.shard: _told(done) for one, done in zip(wanted, written, strict=True)}
 
     async def _write(self, api: KubernetesApi, wanted: LeaseObject) -> LeaseObject:
         name, body = self._name(wanted.shard), _body(wanted)
         if not wanted.version:
             body["metadata"] = {"name": name, "labels": {_LABEL: self._prefix}}
-            return _read(wanted.shard, await api.ask("POST", self._place, right="create on leases", body=body))
+            return await self._create(api, wanted.shard, body)
         body["metadata"] = {"resourceVersion": wanted.version}
         try:
             done = await api.ask("PATCH", f"{self._place}/{name}", right="patch on leases", body=body)
@@ -107,8 +104,26 @@ class LeaseObjects:
             raise ConflictError(message) from error
         return _read(wanted.shard, done)
 
+    async def _create(self, api: KubernetesApi, shard: int, body: Mapping[str, Any]) -> LeaseObject:
+        try:
+            return _read(shard, await api.ask("POST", self._place, right="create on leases", body=body))
+        except ConflictError as error:
+            if shard not in {one.shard for one in await self._list(api)}:
+                message = (
+                    f"the Lease {self._name(shard)} is somebody else's, as it has no label {_LABEL}={self._prefix}. "
+                    "Hint: delete it, or set another `lease.kubernetes.prefix`"
+                )
+                raise RefusedError(message) from error
+            raise
+
     def _name(self, shard: int) -> str:
         return f"{self._prefix}-{shard}" if shard >= 0 else f"{self._prefix}-seat-{-shard}"
+
+
+def _told(done: LeaseObject | BaseException) -> LeaseObject | HeadgateError:
+    if isinstance(done, LeaseObject | HeadgateError):
+        return done
+    raise done
 
 
 def _number(match: re.Match[str]) -> int:

@@ -7,6 +7,7 @@ It runs against any Kubernetes API, a real one too. What it does not do: start a
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -54,6 +55,13 @@ def flink_session_job(name: str, deployment: str, **configuration: str) -> dict[
     }
 
 
+def upgrading(job: str) -> dict[str, Any]:
+    """Give the status of a resource that is changed, with the state of its job as far as the operator has got."""
+    reconciled = json.dumps({"spec": {"job": {"state": job}}})
+    reconciliation = {"state": "UPGRADING", "lastReconciledSpec": reconciled}
+    return {"lifecycleState": "UPGRADING", "reconciliationStatus": reconciliation}
+
+
 @dataclass(kw_only=True)
 class FakeOperator:
     """
@@ -66,6 +74,7 @@ class FakeOperator:
         redeploys: what was redeployed, in order.
         rescales: what was rescaled in place, in order.
         idle: whether it looks away for now.
+        released: whether it calls a rescale in place an upgrade until its next look, as its releases do.
     """
 
     kubeconfig: Path
@@ -74,6 +83,7 @@ class FakeOperator:
     redeploys: list[str] = field(default_factory=list)
     rescales: list[str] = field(default_factory=list)
     idle: bool = False
+    released: bool = False
     _done: dict[str, FlinkResource] = field(default_factory=dict)
     _task: asyncio.Task[None] | None = None
 
@@ -119,6 +129,8 @@ class FakeOperator:
     async def _reconcile(self, resource: FlinkResource) -> None:
         done = self._done.get(resource.path)
         if done is not None and done.generation == resource.generation:
+            if resource.lifecycle == "UPGRADING":
+                await self._tell(resource, self._status(resource))
             return
         self._done[resource.path] = resource
         text = resource.configuration.get(OVERRIDES, "")
@@ -126,9 +138,11 @@ class FakeOperator:
             self._done[resource.path] = replace(done or resource, generation=resource.generation)
             await self._tell(resource, {"error": "Could not parse value"})
             return
+        rescales = len(self.rescales)
         if done is not None:
             await self._apply(done, resource)
-        await self._tell(resource, self._status(resource))
+        is_under_way = self.released and len(self.rescales) > rescales
+        await self._tell(resource, upgrading("running") if is_under_way else self._status(resource))
 
     async def _apply(self, before: FlinkResource, after: FlinkResource) -> None:
         if after.has_autoscaler:
@@ -161,7 +175,7 @@ class FakeOperator:
     async def _redeploy(self, resource: FlinkResource) -> None:
         """Start the job anew under another id, at its own parallelism: Flink 2 does not apply the overrides then."""
         self.redeploys.append(resource.name)
-        await self._tell(resource, {"lifecycleState": "UPGRADING", "reconciliationStatus": {"state": "UPGRADING"}})
+        await self._tell(resource, upgrading("suspended"))
         flink, job = self.flinks[resource.deployment], self._job(resource)
         if job is None:
             return

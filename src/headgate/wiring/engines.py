@@ -30,8 +30,6 @@ from headgate.engines.prometheus.clusters import ScrapedClusters
 from headgate.engines.prometheus.collector import PrometheusMetricCollector
 from headgate.engines.prometheus.server import PrometheusServer
 from headgate.engines.yarn.applications import Applications
-from headgate.engines.yarn.collector import YarnMetricCollector
-from headgate.engines.yarn.history import YarnFailureHistory
 from headgate.engines.yarn.jobs import YarnJobListFetcher
 from headgate.engines.yarn.manager import ResourceManagers
 from headgate.engines.yarn.realizer import YarnScalingRealizer
@@ -154,8 +152,8 @@ def _with_yarn(engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, sta
     return replace(
         engines,
         fetchers={**engines.fetchers, yarn.name: YarnJobListFetcher(yarn.name, managers, applications)},
-        collector=YarnMetricCollector(applications, engines.collector),
-        history=YarnFailureHistory(applications, engines.history),
+        collector=ClustersMetricCollector(applications, engines.collector),
+        history=ClustersFailureHistory(applications, engines.history),
         in_place=YarnScalingRealizer(applications, engines.in_place),
     )
 

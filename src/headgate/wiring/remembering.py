@@ -23,7 +23,10 @@ from headgate.stores.opening import open_store
 from headgate.stores.split import SplitStateStore
 
 _CALLS = 6
-"""A call of Kubernetes that is not answered may take this part of a lease's duration; there are two in a renewal."""
+"""
+The part of a lease's duration that a call of Kubernetes may take. A renewal makes one that lists and then one for each
+lease, eight at once: if the first is answered and many others are not, it may last longer than the leases.
+"""
 _NO_FENCE = (
     "lease.kubernetes: needs a database that several hosts share. Hint: state-store: postgresql://... or mysql://..."
 )

@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 
+from headgate.algorithm.agreement import at_risk
 from headgate.algorithm.decide import decide
 from headgate.algorithm.explain import explain
+from headgate.algorithm.price import told
 from headgate.algorithm.review import Bounds, amended
 from headgate.algorithm.shape import shape_of
 from headgate.algorithm.sla import Load, carried, lag_time_s, recovery_s
-from headgate.model.decision import Decision, Outcome
+from headgate.model.decision import Decision, Notice, Outcome
 from headgate.model.downtime import Downtime
 from headgate.model.events import EventReason
+from headgate.model.forecast import Price
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
 from headgate.model.reasons import Reason
@@ -31,6 +34,7 @@ RECOVERS = SlaOptions(recovery_time=timedelta(minutes=5))
 FRESH = SlaOptions(max_lag_time=timedelta(minutes=2))
 NOTHING = SlaOptions()
 JOB = chain({"source": 4, "sink": 4})
+SINK = VertexId("sink")
 A, B, JOINED = VertexId("a"), VertexId("b"), VertexId("joined")
 
 
@@ -64,6 +68,12 @@ def _lagging(known: EvaluatedMetrics, lag: float) -> EvaluatedMetrics:
 
 def _wanted(decision: Decision) -> list[int]:
     return list(decision.targets.values())
+
+
+def _at_risk(decision: Decision) -> Notice:
+    assert decision.forecast is not None
+    assert decision.forecast.breaks
+    return at_risk(decision.forecast)
 
 
 def _learnt(high: float) -> Downtime:
@@ -114,7 +124,7 @@ def test_a_job_that_would_recover_too_late_grows_though_every_vertex_is_within_i
     found = _decided(RECOVERS, lag=100_000)
 
     assert (found.outcome, found.reason, _wanted(found)) == (Outcome.RESCALE, Reason.AGREEMENT, [7, 7])
-    assert "level again within 278 s (300 s agreed)" in found.message
+    assert "level again within 278 s (300 s agreed)" in "".join(explain(found))
     assert _decided(NOTHING, lag=100_000).outcome is Outcome.KEEP
 
 
@@ -125,7 +135,7 @@ def test_a_job_that_recovers_in_time_as_it_runs_is_left_alone() -> None:
     assert found.outcome is Outcome.KEEP
     assert found.forecast is not None
     assert found.forecast.recovery_s == pytest.approx(250)
-    assert not found.notices
+    assert not found.forecast.breaks
 
 
 def test_growth_that_is_made_anyway_recovers_in_time() -> None:
@@ -157,8 +167,7 @@ def test_who_is_too_old_grows_and_who_is_not_does_not() -> None:
     found = _decided(FRESH, lag=100_000)
 
     assert (found.outcome, found.reason) == (Outcome.RESCALE, Reason.AGREEMENT)
-    assert [notice.reason for notice in found.notices] == [EventReason.AGREEMENT_AT_RISK]
-    assert found.notices[0].fields["max_lag_time_s"] == 120
+    assert _at_risk(found).fields["max_lag_time_s"] == 120
 
 
 def test_a_job_that_cannot_keep_up_will_be_too_old() -> None:
@@ -238,7 +247,7 @@ def test_the_best_that_is_allowed_is_taken_and_told() -> None:
     found = _decided(RECOVERS, lag=100_000, max_parallelism=6)
 
     assert (found.outcome, _wanted(found)) == (Outcome.RESCALE, [6, 6])
-    (notice,) = found.notices
+    notice = _at_risk(found)
     assert (notice.reason, notice.fields["recovery_time_s"]) == (EventReason.AGREEMENT_AT_RISK, 300)
     assert notice.fields["recovery_s"] == pytest.approx(365)
 
@@ -250,7 +259,33 @@ def test_no_rescale_is_made_that_helps_nobody() -> None:
     found = _decided(alone, lag=6_000, max_parallelism=5)
 
     assert found.outcome is Outcome.KEEP
-    assert [notice.reason for notice in found.notices] == [EventReason.AGREEMENT_AT_RISK]
+    assert _at_risk(found).fields["recovery_s"] == 50
+
+
+def _with_sink(known: EvaluatedMetrics, **metrics: float) -> EvaluatedMetrics:
+    sink = known.vertices[SINK]
+    changed = {**sink.metrics, **{ScalingMetric(name): value for name, value in metrics.items()}}
+    return replace(known, vertices={**known.vertices, SINK: replace(sink, metrics=changed)})
+
+
+def test_a_vertex_without_hope_takes_it_from_no_other() -> None:
+    """The sink never keeps up and may not grow; the source is level again in 278 s instead of 833 s all the same."""
+    known = _with_sink(_lagging(evaluated(JOB, {}), 100_000), TARGET_DATA_RATE=420.0)
+
+    found = decide(sample(JOB), known, _options(RECOVERS, vertex_exclude_ids=(SINK,)), START)
+
+    assert (found.outcome, found.reason, _wanted(found)) == (Outcome.RESCALE, Reason.AGREEMENT, [7, 4])
+    assert _at_risk(found).fields["recovery_s"] == math.inf
+
+
+def test_nobody_in_time_is_made_as_late_as_who_is_helped() -> None:
+    """The source takes 310 s. Its rescale would let the sink, which may not grow, take 386 s instead of 266 s."""
+    known = _with_sink(_lagging(evaluated(JOB, {}), 37_200), TRUE_PROCESSING_RATE=420.0)
+
+    found = decide(sample(JOB), known, _options(RECOVERS, vertex_exclude_ids=(SINK,)), START)
+
+    assert found.outcome is Outcome.KEEP
+    assert decide(sample(JOB), known, _options(RECOVERS), START).outcome is Outcome.RESCALE
 
 
 def test_one_step_up_is_enough_to_count() -> None:
@@ -279,6 +314,22 @@ def test_what_is_predicted_counts_for_more_than_the_longest_restart() -> None:
     assert _decided(NOTHING, smaller, state=state, downtime=_learnt(100)).outcome is Outcome.RESCALE
 
 
+def test_an_agreement_is_held_against_the_tracked_restarts() -> None:
+    """As the load is: the last restart took 200 s, `restart.time` says 60 s. Whoever does not track goes by that."""
+    slow = ScalingRecord(decision_id="d", at=START, before={}, after={}, restart=timedelta(seconds=200))
+
+    tracked, untracked = (
+        _decided(RECOVERS, lag=30_000, state=JobState(history=(slow,)), restart_time_tracking_enabled=enabled)
+        for enabled in (True, False)
+    )
+
+    assert tracked.forecast is not None
+    assert tracked.forecast.downtime.high == timedelta(seconds=200)
+    assert "the longest tracked restart" in explain(tracked)[3]
+    assert untracked.forecast is not None
+    assert untracked.forecast.downtime.high == timedelta(seconds=60)
+
+
 def test_growth_that_only_goes_along_counts_against_what_is_saved() -> None:
     """One subtask goes and two come, and nobody needs those: that is no saving at all, where something is owed."""
     known = evaluated(JOB, {"source": 0.75, "sink": 1.5})
@@ -301,6 +352,62 @@ def test_it_is_explained_in_numbers() -> None:
         "  agreement kept: stopped for up to 40 s, then 40 s behind, level again within 93 s (300 s agreed)",
         "  price: a restart of 40 s costs 320 subtask-seconds, shrinking saves 14400 within 1 h",
     )
+
+
+@pytest.mark.parametrize("forbids", [{"scaling_enabled": False}, {"excluded_periods": ("00:00-23:59",)}])
+def test_a_rescale_that_is_only_advised_keeps_no_agreement(forbids: dict[str, Any]) -> None:
+    """It would be level again in 278 s; as nobody makes it, the job takes 833 s."""
+    found = _decided(RECOVERS, lag=100_000, **forbids)
+
+    assert found.outcome is Outcome.RESCALE
+    assert not found.is_made
+    assert _at_risk(found).message == "357 s behind, level again within 833 s (300 s agreed)"
+
+
+def test_never_level_again_breaks_whatever_is_agreed() -> None:
+    """Nothing waits yet, but 420/s come in, 400/s go out, and it may not grow: it falls behind for ever."""
+    known = evaluated(JOB, {})
+    source = known.vertices[VertexId("source")]
+    source = replace(source, metrics={**source.metrics, ScalingMetric.TARGET_DATA_RATE: 420.0, ScalingMetric.LAG: 0.0})
+    known = replace(known, vertices={**known.vertices, VertexId("source"): source})
+
+    found = decide(sample(JOB), known, _options(FRESH, max_parallelism=4), START)
+
+    assert found.outcome is Outcome.KEEP
+    assert _at_risk(found).message == "0 s behind (120 s agreed), never level again"
+
+
+def test_what_no_source_tells_is_not_taken_for_kept() -> None:
+    """Without a lag nobody knows how far behind it is; a downtime that is too long by itself breaks all the same."""
+    known = evaluated(JOB, {})
+    grows = evaluated(JOB, {"source": 1.6, "sink": 1.6})
+
+    quiet = decide(sample(JOB), known, _options(FRESH), START)
+    broken = decide(sample(JOB), replace(grows, downtime=_learnt(180)), _options(FRESH), START)
+
+    assert "agreement uncertain: lag unknown, at least 0 s behind (120 s agreed)" in explain(quiet)[4]
+    assert "agreement broken: lag unknown, stopped for up to 180 s, then at least 180 s" in explain(broken)[4]
+
+
+def test_the_lag_of_a_finished_source_tells_nothing() -> None:
+    """Of two sources one is done, with nothing left; the other one does not tell."""
+    done = Vertex(id=A, name="a", parallelism=4, max_parallelism=8, finished=True)
+    graph = Topology(vertices=(done, Vertex(id=B, name="b", parallelism=4, max_parallelism=8)))
+    known = evaluated(graph, {})
+    first = known.vertices[A]
+    told = replace(first, metrics={**first.metrics, ScalingMetric.LAG: 0.0})
+
+    found = decide(sample(graph), replace(known, vertices={**known.vertices, A: told}), _options(FRESH), START)
+
+    assert found.forecast is not None
+    assert not found.forecast.lag_known
+
+
+def test_an_equal_exchange_takes_nothing_more() -> None:
+    """One goes and one comes: no `-0` for people."""
+    even = Price(downtime_s=10, cost_s=80, saved_s=-0.0, horizon=timedelta(hours=1))
+    assert "growing takes 0 more" in told(replace(even, saved_s=0.0))
+    assert "growing takes 0 more" in told(even)
 
 
 def test_a_job_in_danger_is_never_taken_for_balanced() -> None:

@@ -12,6 +12,7 @@ from headgate.algorithm.alignment import AlignmentMode
 from headgate.algorithm.reactive.slots import slots_of
 from headgate.control.deciding import PlainDecider
 from headgate.control.reactive.deciding import ReactiveDecider
+from headgate.control.reactive.sharing import is_reactive
 from headgate.control.reactive.steering import SteeredCluster, Steering
 from headgate.control.redeployment import Redeployment
 from headgate.errors import RefusedError
@@ -22,11 +23,11 @@ from headgate.model.reasons import Reason
 from headgate.model.redeploy import Launch
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.options.reactive import WorkersOptions
+from headgate.options.reactive import ExecutionMode, WorkersOptions
 from headgate.options.rollback import RollbackOptions
 from headgate.options.service import Mode
 from headgate.ports import JobContext
-from headgate.testing.builders import ORDERS, chain, context, sample
+from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.fakes import FakeEngine
 from headgate.testing.reacting import FakeProvider
 from headgate.testing.scenario import Scenario
@@ -39,7 +40,10 @@ OPTIONS = AutoscalerOptions(
     scale_down_max_factor=1.0,
     rollback=RollbackOptions(enabled=False),
 )
-BY_REDEPLOY = Redeployment(applies=lambda _: True, launch_of=lambda _: Launch(jar="job.jar", parallelism=2))
+REACTIVE = replace(OPTIONS, execution_mode=ExecutionMode.REACTIVE)
+BY_REDEPLOY = Redeployment(
+    applies=lambda ctx: not is_reactive(ctx.options), launch_of=lambda _: Launch(jar="job.jar", parallelism=2)
+)
 
 
 @dataclass
@@ -55,10 +59,10 @@ class Cluster(FakeEngine):
     counts: bool = True
     """Whether the slots are told."""
 
-    def run(self, job: JobKey, parallelism: Mapping[str, int]) -> None:
+    def run(self, job: JobKey, parallelism: Mapping[str, int], options: AutoscalerOptions = OPTIONS) -> None:
         """Let a job run."""
         graph = chain(dict(parallelism), max_parallelism=128)
-        self.add(context(job, job_id=job.name, options=OPTIONS), sample(graph, job=job, job_id=job.name))
+        self.add(context(job, job_id=job.name, options=options), sample(graph, job=job, job_id=job.name))
 
     def parallelism(self, job: JobKey = ORDERS) -> int:
         """Give what the whole job runs at."""
@@ -94,12 +98,13 @@ class Stage:
 
     def __init__(self, workers: WorkersOptions = WORKERS, *, mode: Mode = Mode.ACT) -> None:
         """Let one job run in both slots of the one worker."""
+        self.is_ours = True
         self.cluster = Cluster()
         self.cluster.run(ORDERS, {"source": 2, "agg": 2})
         self.world = Scenario(engine=self.cluster, redeployment=BY_REDEPLOY, mode=mode)
         events, provider = self.world.events, self.cluster.provider
         steered = SteeredCluster(name=ORDERS.cluster, provider=provider, options=workers)
-        steering = Steering(events=events, clusters=(steered,), mode=mode)
+        steering = Steering(events=events, clusters=(steered,), mode=mode, looks_after=lambda _: self.is_ours)
         self.world.steering = steering
         self.world.decider = ReactiveDecider(usual=PlainDecider(), events=events, ledger=steering.ledger)
 
@@ -236,6 +241,95 @@ async def test_two_jobs_are_not_promised_the_same_slots() -> None:
 
     await stage.tick(20, 1.0)
     assert (await stage.tick(30, 2.0, job=OTHER)).reason is Reason.RESCALED
+
+
+def _offered(stage: Stage, *, without: JobKey | None = None) -> int:
+    """Give what the reactive neighbour is offered at once, while a job is not listed."""
+    assert stage.world.steering
+    latest = stage.world.observer.latest
+    stage.world.steering.begin({job: seen for job, seen in latest.items() if job != without}, at(25))
+    return stage.world.steering.ledger.standings[OTHER].offers.latest
+
+
+async def test_a_neighbour_that_follows_the_slots_is_not_offered_those_of_a_redeploy() -> None:
+    """Neither while its workers come, nor between stop and start, when nothing of it runs."""
+    stage = Stage()
+    stage.cluster.provider.wanted = 2
+    stage.cluster.run(OTHER, {"reader": 1}, REACTIVE)
+    await stage.tick(0)
+    assert _offered(stage) == 2
+
+    assert (await stage.tick(10, 3.0)).reason is Reason.WORKERS_AWAITED
+    assert (await stage.tick(20, 3.0)).reason is Reason.RESCALED
+    assert stage.cluster.slots == 8
+    assert (_offered(stage), _offered(stage, without=ORDERS)) == (2, 2)
+
+    await stage.tick(30)
+    await stage.tick(40, 1 / 3)
+    await stage.tick(50)
+    assert _offered(stage) == 6
+
+
+async def test_a_neighbour_keeps_what_it_runs_in_while_a_redeploy_waits() -> None:
+    """The workers may never come."""
+    stage = Stage()
+    stage.cluster.provider.wanted = 2
+    stage.cluster.run(OTHER, {"reader": 2}, REACTIVE)
+    await stage.tick(0)
+    stage.cluster.is_slow = True
+    assert (await stage.tick(10, 3.0)).reason is Reason.WORKERS_AWAITED
+    assert _offered(stage) == 2
+
+
+async def _needs(stage: Stage, seconds: float, **factors: float) -> Mapping[str, Reason]:
+    """Let single vertices need so many times what they have, and tell what comes of it."""
+    stage.world.factors = factors
+    return {job: decision.reason for job, decision in (await stage.world.tick(seconds)).items()}
+
+
+@pytest.mark.parametrize(
+    "options", [replace(OPTIONS, scaling_enabled=False), replace(OPTIONS, enabled=False), REACTIVE]
+)
+async def test_what_was_promised_to_a_job_that_is_left_alone_is_free(options: AutoscalerOptions) -> None:
+    """It waited for workers when it was taken off: the others no longer wait for it."""
+    stage = Stage()
+    stage.cluster.provider.wanted = 3
+    stage.cluster.run(OTHER, {"reader": 2})
+    await _needs(stage, 0)
+    stage.cluster.is_slow = True
+    assert (await _needs(stage, 10, agg=3.0))[ORDERS.name] is Reason.WORKERS_AWAITED
+    stage.cluster.contexts[ORDERS] = replace(stage.cluster.contexts[ORDERS], options=options)
+    await _needs(stage, 20)
+
+    assert (await _needs(stage, 30, reader=2.0))[OTHER.name] is Reason.RESCALED
+
+
+async def test_what_was_promised_for_what_the_engine_refuses_is_free() -> None:
+    """The same is wanted again and again, and not done."""
+    stage = Stage()
+    stage.cluster.provider.wanted = 3
+    stage.cluster.run(OTHER, {"reader": 2})
+    await _needs(stage, 0)
+    stage.cluster.is_slow = True
+    stage.cluster.realize_faults.append(RefusedError("not so"))
+    assert (await _needs(stage, 10, agg=2.0))[ORDERS.name] is Reason.PARALLELISM_REJECTED
+    await _needs(stage, 20, agg=2.0)
+
+    again = await _needs(stage, 30, agg=2.0, reader=2.0)
+    assert again == {ORDERS.name: Reason.PARALLELISM_REJECTED, OTHER.name: Reason.RESCALED}
+
+
+async def test_who_takes_the_workers_over_waits_for_them() -> None:
+    """In its first cycle too: what was another process's is not taken for workers that never come."""
+    stage = Stage()
+    stage.is_ours = False
+    for second in (0, 10):
+        await stage.tick(second)
+    stage.is_ours = True
+
+    assert (await stage.tick(20, 3.0)).reason is Reason.WORKERS_AWAITED
+    assert (await stage.tick(30, 3.0)).reason is Reason.RESCALED
+    assert stage.cluster.parallelism() == 6
 
 
 async def test_advice_asks_for_nothing_and_stops_nothing() -> None:

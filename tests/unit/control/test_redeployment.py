@@ -11,6 +11,7 @@ import pytest
 from headgate.control.redeployment import Redeployment, settle_redeploy
 from headgate.errors import RefusedError
 from headgate.model.decision import ConfigChanges, Decision, Outcome
+from headgate.model.downtime import Downtime
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
@@ -20,7 +21,7 @@ from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext
-from headgate.testing.builders import ORDERS, at, chain, context, sample
+from headgate.testing.builders import ORDERS, at, chain, context, evaluated, sample
 from headgate.testing.fakes import FakeEngine
 from headgate.testing.redeploying import decision_for
 from headgate.testing.scenario import Scenario
@@ -191,6 +192,24 @@ def test_nothing_shrinks_because_a_vertex_was_lowered() -> None:
     decision = lowered(decision_for(orders(), {"agg": 2}, {}, at(0)), "source", 1, Reason.DECISION_PLUGIN)
     whole = BY_REDEPLOY.planned(context(), orders(), JobState(), decision)
     assert (whole.reason, whole.changes) == (Reason.WHOLE_JOB, {})
+
+
+@pytest.mark.parametrize(("seconds", "outcome"), [(1_000, Outcome.KEEP), (800, Outcome.RESCALE)])
+def test_the_whole_job_has_its_own_price(seconds: float, outcome: Outcome) -> None:
+    """Two subtasks go, not three: they save 7,200 subtask-seconds in an hour, and 8 stand still for the downtime."""
+    running = sample(chain({"source": 4, "agg": 4}), settings=FIXED)
+    takes = timedelta(seconds=seconds)
+    known = replace(
+        evaluated(running.topology, {}), downtime=Downtime(expected=takes, low=takes, high=takes, basis="seen")
+    )
+    wish = replace(decision_for(running, {"source": 2, "agg": 3}, {}, at(0)), evaluated=known)
+
+    decision = BY_REDEPLOY.planned(context(), running, JobState(), wish)
+
+    assert decision.outcome is outcome
+    assert (decision.reason is Reason.NOT_WORTH_RESTART) == (outcome is Outcome.KEEP)
+    assert decision.price is not None
+    assert decision.price.saved_s == 7_200
 
 
 async def test_a_successor_is_not_somebody_elses_job() -> None:

@@ -74,7 +74,7 @@ def test_machines_get_one_object_a_line(config: Path) -> None:
 @pytest.mark.parametrize(
     ("since", "count"),
     [
-        ("7min", 1),
+        ("3d", 3),
         ("0", 0),
         (f"{NOW - timedelta(days=9):%Y-%m-%d}", 3),
         ((NOW - timedelta(minutes=7)).isoformat(), 1),

@@ -169,6 +169,25 @@ async def test_without_an_answer_it_waits(server: FakeWeb, handler: KubernetesEv
     assert posts(server) == [EVENTS.format("shop")]
 
 
+async def test_who_is_not_let_in_waits(server: FakeWeb, handler: KubernetesEventHandler) -> None:
+    """A token that does not hold any more is mended sooner or later; it makes no event a bad one."""
+    server.answers[f"{FLINK}/flinkdeployments/orders"] = said(401, "Unauthorized")
+    with pytest.raises(UnreachableError, match=r"Unauthorized\. Hint: the token"):
+        await tell(handler, event(subject=ORDERS))
+
+
+async def test_without_a_kubeconfig_it_waits(server: FakeWeb, handler: KubernetesEventHandler, kubeconfig: str) -> None:
+    """It may be written anew just now."""
+    written = await asyncio.to_thread(Path(kubeconfig).read_text)
+    await asyncio.to_thread(Path(kubeconfig).unlink)
+    with pytest.raises(UnreachableError, match="there is no way to Kubernetes"):
+        await tell(handler, event())
+    await asyncio.to_thread(Path(kubeconfig).write_text, written)
+    server.answers[EVENTS.format("ops")] = found()
+    await tell(handler, event())
+    assert posts(server) == [EVENTS.format("ops")]
+
+
 async def test_an_event_that_vanishes_between_is_no_endless_matter(
     server: FakeWeb, handler: KubernetesEventHandler
 ) -> None:

@@ -85,6 +85,23 @@ def test_a_redeploy_has_another_job_id_and_may_be_known_from_outside_alone() -> 
     assert (seen.redeploy, seen.downtime_s) == (True, 22.0)
 
 
+def test_a_job_that_has_taken_no_checkpoint_since_it_was_redeployed_has_the_state_from_before() -> None:
+    """It is redeployed once more: what it loaded then is no less than what the one before had."""
+    story = (
+        _running(0, 2, 0, state=3e9),
+        _acted(30),
+        _running(50, 4, 45, job_id="j2", state=None),
+        _acted(70),
+        _running(90, 2, 85, job_id="j3", state=None),
+    )
+    assert [each.state_bytes for each in _rescales(*story)] == [3e9, 3e9]
+
+
+def test_a_rescale_of_a_state_that_nobody_knows_teaches_nothing() -> None:
+    """It is not one without state."""
+    assert not _rescales(_running(0, 2, 0, state=None), _acted(30), _running(50, 4, 45, took=600.0))
+
+
 def test_a_downtime_that_becomes_known_later_counts() -> None:
     """The engine tells it at a later tick than the first one of the run."""
     (seen,) = _rescales(
@@ -140,6 +157,33 @@ def test_more_state_takes_longer() -> None:
     assert large.expected > 2 * usual.expected
 
 
+def test_until_its_first_checkpoint_a_job_is_taken_to_have_the_largest_state_known() -> None:
+    """Its own largest; of one that was never rescaled the largest in its cluster."""
+    learner = _learnt(
+        _running(0, 2, 0, state=1e11),
+        _acted(30),
+        _running(50, 4, 45, took=600.0, state=2e10),
+        _acted(70),
+        _running(90, 2, 85, took=120.0),
+    )
+    for job in (ORDERS, OTHER):
+        unknown, largest = (
+            learner.predict(replace(_running(100, 2, 95, job_id="j2", state=state), job=job), redeploy=False)
+            for state in (None, 1e11)
+        )
+        assert unknown == largest
+        assert unknown is not None
+        assert unknown.expected > timedelta(seconds=300)
+
+
+def test_what_would_take_longer_than_anything_takes_the_longest_there_is() -> None:
+    """Also where no number of days could say it."""
+    said = _learnt(*STORY).predict(_running(60, 4, 45, state=1e300), redeploy=False)
+
+    assert said is not None
+    assert said.low == said.expected == said.high == timedelta(seconds=LONGEST_S)
+
+
 class Given:
     """Gives what it is told to, each time once."""
 
@@ -193,6 +237,30 @@ def test_only_the_newest_rescales_of_a_job_count() -> None:
     learner.learn(at(0))
 
     assert _expected(learner) == pytest.approx(2.0)
+
+
+def test_what_is_told_again_though_it_is_too_old_is_not_learnt_anew() -> None:
+    """What was said before stands, to the same object."""
+    told = [_seen(10, 60.0), _seen(3_000_000, 2.0)]
+    learner = DowntimeLearner(Given(told, told))
+    learner.learn(at(3_000_000))
+    assert _expected(learner) == pytest.approx(2.0)
+    said = learner.predict(_running(0, 2, 0, state=0.0), redeploy=False)
+    learner.learn(at(3_000_000))
+
+    assert learner.predict(_running(0, 2, 0, state=0.0), redeploy=False) is said
+
+
+def test_a_book_forgets_jobs_that_are_gone() -> None:
+    """As soon as their rescales are too old to count; those that still run stay, however long they do."""
+    month = 31 * 24 * 3_600
+    book = _book(*STORY, replace(STORY[0], job=OTHER), replace(_running(month, 2, 0), job=OTHER))
+    assert len(book.rescales(at(1_000))) == 1
+    book.rescales(at(month))
+    book.note_samples([_running(month, 4, 45), replace(_running(month, 4, month - 5, took=1.0), job=OTHER)])
+    book.note_decisions([replace(_acted(month - 10), job=OTHER)])
+
+    assert [each.job for each in book.rescales(at(1_000))] == [str(OTHER)]
 
 
 def test_both_sinks_are_noted_on_the_way() -> None:

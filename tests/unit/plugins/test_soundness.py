@@ -75,6 +75,12 @@ def test_being_outside_is_told_by_the_band() -> None:
     assert judged().outside
 
 
+def test_a_factor_that_says_what_it_follows_from_needs_no_rate() -> None:
+    """What is needed for it is not known then."""
+    known = judged(metrics={}, basis="as the night before")
+    assert (known.factor, known.needed_capacity, known.outside) == (2.0, None, True)
+
+
 @pytest.mark.parametrize(("rate", "needed", "factor"), [(0.0, 5.0, math.inf), (0.0, 0.0, 0.0), (math.inf, 5.0, 0.0)])
 def test_the_built_in_evaluators_borders_are_sound(rate: float, needed: float, factor: float) -> None:
     """Who composes it gives what it gives."""

@@ -90,4 +90,26 @@ async def test_who_was_second_is_told_apart(
 ) -> None:
     """From what is a fault of roles, options or the network."""
     server.answer = WebAnswer(status=status, text=json.dumps({"message": "no"}))
+    server.answers[LIST] = WebAnswer(text=json.dumps({"items": [manifest("mine-1")]}))
     assert type(await write(objects, 1, version)) is error
+
+
+async def test_a_name_that_somebody_else_has_taken_is_told(server: FakeWeb, objects: LeaseObjects) -> None:
+    """Without the label it is never listed, so to try again would help nobody."""
+    server.answers[PLACE] = WebAnswer(status=409, text=json.dumps({"message": "already exists"}))
+    server.answers[LIST] = WebAnswer(text=json.dumps({"items": [manifest("mine-2")]}))
+    refusal = await write(objects, 1, version="")
+    assert isinstance(refusal, RefusedError)
+    assert "the Lease mine-1 is somebody else's, as it has no label headgate/leases=mine" in str(refusal)
+
+
+async def test_an_answer_that_nobody_expected_leaves_nothing_under_way(server: FakeWeb, objects: LeaseObjects) -> None:
+    """It is raised once all that were to be written have had their turn."""
+    server.answer = WebAnswer(text=json.dumps(manifest("mine")), after_s=0.05)
+    server.answers[f"{PLACE}/mine-0"] = WebAnswer()
+    wanted = [
+        LeaseObject(shard=shard, holder="a", token=2, duration=timedelta(seconds=1), version="5") for shard in range(20)
+    ]
+    with pytest.raises(KeyError):
+        await asyncio.to_thread(objects.write_all, wanted)
+    assert len(server.requests) == len(wanted)

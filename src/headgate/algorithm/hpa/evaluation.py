@@ -1,7 +1,7 @@
 """
 From a job's samples to evaluated metrics whose factors lead to the parallelism that the HPA would have.
 
-Rates are told beside them as everywhere else: a factor stays a ratio of capacities.
+Each vertex' own rates are told beside them, as everywhere else; what is not known of a vertex is not told.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from headgate.algorithm.hpa.formula import factor_to, utilization
+from headgate.algorithm.hpa.demand import coming
+from headgate.algorithm.hpa.formula import capacity, factor_to, utilization
 from headgate.algorithm.hpa.policy import is_counted
 from headgate.algorithm.hpa.settings import Settings
 from headgate.algorithm.hpa.watched import Watched
@@ -24,9 +25,6 @@ from headgate.model.topology import Topology, Vertex
 from headgate.model.windows import AVERAGED
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.units import format_duration
-
-_LEAST = 0.001
-"""What is less, or unknown, is told as a thousandth, the unit of the log: a capacity must be a number above zero."""
 
 
 def evaluate(
@@ -52,34 +50,34 @@ def evaluate(
         return NotReady(reason=Reason.WINDOW_FILLING, message=why)
     if all(found.is_blind for found in job.recommendations.values()):
         return NotReady(reason=Reason.MISSING_METRICS, message="neither lag nor idle time of the job is known")
+    rates = coming(topology, job.own)
     return EvaluatedMetrics(
-        vertices={vertex: _metrics(job, topology.by_id[vertex]) for vertex in job.groups},
+        vertices={vertex: _metrics(job, topology.by_id[vertex], rates[vertex]) for vertex in job.groups},
         backlog=any(is_counted(readings[-1], policy) for readings in job.readings.values()),
         coverage=min(1.0, (samples[-1].at - samples[0].at) / options.metrics_window),
-        samples=min(track.samples for group in job.groups.values() for track in group.members),
+        samples=min(track.samples for track in job.tracks.values()),
         job=job_wide(samples[-1], _averages(samples)),
     )
 
 
-def _metrics(job: Watched, vertex: Vertex) -> VertexMetrics:
+def _metrics(job: Watched, vertex: Vertex, rate: float) -> VertexMetrics:
     """
-    Tell a vertex what the policy wants, with the rates that its readings imply.
+    Tell a vertex to which a rate comes what the policy wants.
 
     Its load is the utilization that the HPA goes by, so that a rule of Headgate's about busy vertices says the same.
     """
-    latest, found = job.readings[vertex.id][-1], job.recommendations[vertex.id]
-    load, rate = utilization(latest.idle_ms), np.fmax(latest.rate, _LEAST)
-    capacity = float(rate / np.fmax(load, _LEAST))
+    latest, own, found = job.readings[vertex.id][-1], job.own[vertex.id], job.recommendations[vertex.id]
+    true_rate = capacity(own.rate, own.idle_ms)
     factor = factor_to(vertex.parallelism, found.replicas)
     known = {
-        ScalingMetric.LOAD: load,
-        ScalingMetric.TRUE_PROCESSING_RATE: capacity,
-        ScalingMetric.TARGET_DATA_RATE: float(np.maximum(0.0, latest.rate + latest.lag_slope)),
+        ScalingMetric.LOAD: utilization(latest.idle_ms),
+        ScalingMetric.TRUE_PROCESSING_RATE: true_rate,
+        ScalingMetric.TARGET_DATA_RATE: rate,
         ScalingMetric.LAG: _lag(job, vertex),
     }
     return VertexMetrics(
         metrics={metric: value for metric, value in known.items() if not np.isnan(value)},
-        needed_capacity=capacity * factor,
+        needed_capacity=None if np.isnan(true_rate) else true_rate * factor,
         factor=factor,
         outside=found.replicas != vertex.parallelism,
         basis=sentence(found, latest, job.policy),

@@ -41,6 +41,18 @@ def utilization(idle_ms: float) -> float:
     return math.nan if math.isnan(idle_ms) else 1 - min(max(idle_ms, 0.0), MILLIS) / MILLIS
 
 
+def capacity(rate: float, idle_ms: float) -> float:
+    """
+    Give the records/s of a vertex that is never idle; NaN where it reads nothing, or its idle time is unknown.
+
+    Args:
+        rate: records/s that it reads.
+        idle_ms: idle milliseconds per second, the mean over its subtasks.
+    """
+    load = utilization(idle_ms)
+    return rate / load if rate > 0 and load > 0 else math.nan
+
+
 def usage_ratio(metric: float, target: float) -> float:
     """
     Give a metric over its target, both in whole thousandths.

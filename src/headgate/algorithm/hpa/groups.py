@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from headgate.algorithm.hpa.readings import Group
-from headgate.algorithm.hpa.series import Track, track
+from headgate.algorithm.hpa.series import Track
 from headgate.algorithm.hpa.settings import Scope
 from headgate.model.identity import VertexId
-from headgate.model.samples import JobSample
 from headgate.model.topology import Topology
 
 
-def groups(topology: Topology, samples: Sequence[JobSample], scope: Scope) -> Mapping[VertexId, Group]:
-    """Give the group of every vertex that has not finished; vertices of one group share the very same value."""
-    live = [vertex for vertex in topology.vertices if not vertex.finished]
-    tracks = {vertex.id: track(vertex.id, vertex.parallelism, samples) for vertex in live}
+def groups(topology: Topology, tracks: Mapping[VertexId, Track], scope: Scope) -> Mapping[VertexId, Group]:
+    """Give the group of every vertex that is followed; vertices of one group share the very same value."""
     if scope is Scope.JOB:
         sources = [tracks[vertex] for vertex in tracks if topology.is_source(vertex)]
         whole = Group(sources=sources, members=tuple(tracks.values()))

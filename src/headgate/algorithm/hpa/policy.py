@@ -77,7 +77,7 @@ def recommend(readings: Sequence[Reading], current: int, policy: Policy, *, sinc
         readings: one at least, oldest first, all of windows in which `current` replicas ran.
         current: replicas that run.
         policy: what to go by.
-        since_s: from when on there are readings.
+        since_s: from when on there are readings without any hole.
     """
     wishes = [(reading.at_s, elected(votes(reading, current, policy), current)) for reading in readings]
     recommended = [Recommended(at_s, vote.replicas) for at_s, vote in wishes if vote]

@@ -42,7 +42,7 @@ def stabilized(current: int, recommended: Sequence[Recommended], windows: Stabil
         current: replicas that run.
         recommended: oldest first, the latest included, at least one.
         windows: how far back they count.
-        since_s: from when on there is a recommendation for every instant, where there could be one.
+        since_s: from when on there is a recommendation for every instant, without any hole.
     """
     latest = recommended[-1]
     most = min(_within(windows.scale_up_s, current, recommended, since_s=since_s), default=latest.replicas)

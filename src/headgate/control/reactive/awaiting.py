@@ -29,7 +29,7 @@ def await_workers(ledger: Ledger, sample: JobSample, decision: Decision, *, repl
         decision: as it would be made.
         replaces: whether it is made by a redeploy.
     """
-    ledger.promised.pop(sample.job, None)
+    ledger.release(sample.job)
     if replaces and sample.job in ledger.needs:
         ledger.needs[sample.job] = needed_slots(decision, sample)  # of the whole job, not of each vertex by itself
     if decision.outcome is not Outcome.RESCALE:
@@ -38,7 +38,10 @@ def await_workers(ledger: Ledger, sample: JobSample, decision: Decision, *, repl
         decision = _with_slots(ledger, sample, decision)
     elif not replaces:
         decision = _in_place(ledger, sample, decision)
-    ledger.promised[sample.job] = max(0, _more(sample, decision))
+    if decision.outcome is Outcome.RESCALE or decision.reason is Reason.WORKERS_AWAITED:
+        ledger.promised[sample.job] = max(0, _more(sample, decision))
+        if replaces:
+            ledger.reserved[sample.job] = needed_slots(decision, sample)
     return decision
 
 

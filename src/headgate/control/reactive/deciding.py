@@ -21,7 +21,7 @@ from headgate.control.reactive.fitness import Fitness
 from headgate.control.reactive.ledger import Hold, Ledger, Standing
 from headgate.control.reactive.sharing import is_reactive
 from headgate.errors import PluginError
-from headgate.model.decision import Decision, Outcome
+from headgate.model.decision import ADVISORY, Decision, Outcome
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
@@ -30,9 +30,6 @@ from headgate.options.reactive import Demand
 from headgate.options.units import format_duration
 from headgate.plugins.reports import failure_noticed
 from headgate.ports import AvailableResources, EventHandler, JobContext
-
-_NOT_MADE = {Reason.ADVICE, Reason.EXCLUDED_PERIOD}
-"""Reasons of a rescale that is not made, so that nobody needs slots for it."""
 
 _SETTLED = {Reason.BALANCED, Reason.SLOTS_SHORT}
 """Reasons for which a job stays at what it runs on until its share is another one."""
@@ -98,7 +95,7 @@ class ReactiveDecider:
         matters = ctx.key.cluster in self.ledger.steered or is_reactive(ctx.options)
         if isinstance(answer, NotReady) or not decision.proposals or not matters:
             return
-        is_made = decision.reason not in _NOT_MADE
+        is_made = decision.reason not in ADVISORY
         slots = needed_slots(decision, sample) if is_made else slots_of(sample.topology)
         standing = self.ledger.standings.get(ctx.key)
         if standing:

@@ -64,6 +64,8 @@ class Ledger:
     """Slots that a cluster can have when it has all the workers that it may; 0 where none can be had now."""
     promised: dict[JobKey, int] = field(default_factory=dict)
     """Slots more that each job was last decided to take; until it is decided for again they may still count as free."""
+    reserved: dict[JobKey, int] = field(default_factory=dict)
+    """Slots in all of each job that is being replaced or waits for it, also while nothing of it runs."""
 
     holds: dict[JobKey, Hold] = field(default_factory=dict)
     """Of the jobs that were decided in this cycle to stay as they run."""
@@ -90,4 +92,10 @@ class Ledger:
 
     def keep_promises(self, jobs: Collection[JobKey]) -> None:
         """Forget what was promised to the others."""
-        self.promised = {job: slots for job, slots in self.promised.items() if job in jobs}
+        for job in (self.promised.keys() | self.reserved.keys()) - set(jobs):
+            self.release(job)
+
+    def release(self, job: JobKey) -> None:
+        """Forget what was promised to a job."""
+        self.promised.pop(job, None)
+        self.reserved.pop(job, None)

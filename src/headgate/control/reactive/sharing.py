@@ -58,7 +58,7 @@ def waiting_for_slots(jobs: Seen) -> frozenset[JobKey]:
 
 def share_out(observations: Seen, ledger: Ledger, now: datetime) -> None:
     """
-    Offer each reactive job its share of what the other jobs of its cluster leave.
+    Offer each reactive job its share of what the other jobs of its cluster leave, and do not wait for.
 
     A cluster of which nothing was seen at the last tick offers nothing new: what was offered still stands.
     """
@@ -72,7 +72,15 @@ def share_out(observations: Seen, ledger: Ledger, now: datetime) -> None:
         total = min(sample.slots_total, ledger.caps.get(cluster, sample.slots_total))
         reactive = {job: seen for job, seen in jobs.items() if job in following}
         taken = sum(used_slots(seen) for job, seen in jobs.items() if job not in reactive)
-        _offer(reactive, total, taken, ledger, now)
+        kept = _kept(jobs, total, {job: slots for job, slots in ledger.reserved.items() if job.cluster == cluster})
+        _offer(reactive, total, taken + kept, ledger, now)
+
+
+def _kept(jobs: Seen, total: int, reserved: Mapping[JobKey, int]) -> int:
+    """Give the free slots that are kept for jobs that are being replaced; no job is made smaller for them."""
+    used = {job: used_slots(seen) for job, seen in jobs.items()}
+    free = total - sum(max(used[job], least_need(seen)) for job, seen in jobs.items())
+    return min(max(0, free), sum(max(0, slots - used.get(job, 0)) for job, slots in reserved.items()))
 
 
 def _offer(reactive: Seen, total: int, taken: int, ledger: Ledger, now: datetime) -> None:

@@ -64,6 +64,8 @@ class SteeredCluster:
     """Those of them that were in the cycle before too."""
     in_vain_since: datetime | None = None
     """Since when there are any, or a worker was added for them last."""
+    is_foreign: bool = False
+    """Whether another process had its workers in the last cycle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,10 @@ class Steering:
 
     def begin(self, observations: Seen, now: datetime) -> None:
         """Offer the slots that there are; of all jobs, also of those that another process decides for; never raises."""
+        for each in self.clusters:
+            if each.is_foreign and self.looks_after(JobKey(each.name, "")):
+                each.is_foreign = False
+                self.ledger.rooms.pop(each.name, None)
         try:
             share_out(observations, self.ledger, now)
         except Exception as error:  # noqa: BLE001 - jobs are cared for by what was offered before, whatever failed here
@@ -126,7 +132,7 @@ class Steering:
             now: when the cycle began.
         """
         decided = {decision.job: decision for decision in decisions}
-        self.ledger.keep_promises(observations)
+        self.ledger.keep_promises(decided)
         mine = [each for each in self.clusters if self.looks_after(JobKey(each.name, ""))]
         for each in self.clusters:
             if each not in mine:
@@ -138,6 +144,7 @@ class Steering:
     def _forget(self, cluster: SteeredCluster) -> None:
         """Forget what was wanted: whoever acts now may want something else."""
         cluster.fleet = cluster.asked = cluster.missing_since = None
+        cluster.is_foreign = True
         self._let_grow(cluster)
         self.ledger.rooms[cluster.name] = 0
 

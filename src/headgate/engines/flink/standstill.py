@@ -5,7 +5,8 @@ The `timestamps` of `/jobs/:id` do not tell: a job that is rescaled in place beg
 the old tasks were gone already, and whose RUNNING is when the first of the new ones was deployed, before any state was
 loaded. So the end is when the last subtask ran (`subtasktimes`). The beginning is when the checkpoint was complete from
 which the job went on, as the scheduler rescales at that moment, or the last look at the whole job, if that was later;
-of a job that was submitted anew it is the end of the one before it, by the list of jobs.
+of a job that was submitted anew it is when the one before it began its savepoint to stop with, for it does no work
+while that is written, or without one when it ended.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Checkpoints:
     restored_ms: int | None
     """When the one was complete from which the job went on last; None unless the job took it itself, lately."""
     inherited: bool
-    """Whether the job goes on from a savepoint, or from a checkpoint that it did not take itself."""
+    """Whether the job goes on from a savepoint, or from a checkpoint before it took any itself."""
 
 
 def read_checkpoints(answer: Any) -> Checkpoints:
@@ -56,12 +57,19 @@ def read_checkpoints(answer: Any) -> Checkpoints:
     completed, restored = latest.get("completed"), latest.get("restored")
     own = [*answer.get("history", ()), *([completed] if completed else ())]
     acknowledged = {each["id"]: int(each["latest_ack_timestamp"]) for each in own if each["status"] == "COMPLETED"}
-    restored_ms = acknowledged.get(restored["id"]) if restored and not restored["is_savepoint"] else None
+    from_savepoint = bool(restored) and restored["is_savepoint"]
     return Checkpoints(
         state_bytes=number(completed["state_size"]) if completed else None,
-        restored_ms=restored_ms,
-        inherited=bool(restored) and restored_ms is None,
+        restored_ms=acknowledged.get(restored["id"]) if restored and not from_savepoint else None,
+        inherited=from_savepoint or (bool(restored) and not acknowledged),
     )
+
+
+def read_stop(answer: Any) -> int | None:
+    """Read of the same when a job began to stop with a savepoint, epoch milliseconds; None where it did not."""
+    savepoint = answer["latest"].get("savepoint")
+    stopped_with = savepoint is not None and savepoint["checkpoint_type"] == "SYNC_SAVEPOINT"
+    return int(savepoint["trigger_timestamp"]) if stopped_with else None
 
 
 def read_last_start(answer: Any) -> int:
@@ -105,13 +113,23 @@ class Standstills:
     async def _end_of_run_before(
         self, ctx: JobContext, memory: JobMemory, told: Checkpoints | None, at: datetime
     ) -> int | None:
-        if told is None or not (told.restored_ms or told.inherited):
+        if told is None:
             return None
         if told.restored_ms is not None:
             return max(told.restored_ms, (memory.whole_at_ms or 0) - _CACHED_MS)
+        return await self._end_of_job_before(ctx, at) if told.inherited else None
+
+    async def _end_of_job_before(self, ctx: JobContext, at: datetime) -> int | None:
         jobs = await self._jobs.get(at) or ()
-        ends = [job.ended_at_ms for job in jobs if job.name == ctx.key.name and job.job_id != ctx.job_id]
-        return max((end for end in ends if end is not None), default=None)
+        others = (job for job in jobs if job.name == ctx.key.name and job.job_id != ctx.job_id)
+        ended = {job.ended_at_ms: job.job_id for job in others if job.ended_at_ms is not None}
+        if not ended:
+            return None
+        end_ms = max(ended)
+        try:
+            return await self._client.get(f"/jobs/{ended[end_ms]}/checkpoints", read_stop) or end_ms
+        except HeadgateError:
+            return end_ms
 
     async def _since(self, began_ms: int, ctx: JobContext, details: JobDetails) -> float | None:
         """Give the seconds until the last subtask ran."""

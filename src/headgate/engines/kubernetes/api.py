@@ -25,7 +25,7 @@ class Listing:
     deployments: Sequence[FlinkResource] = ()
     session_jobs: Sequence[FlinkResource] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
-    """Why a namespace could not be looked at; the empty name stands for all."""
+    """Why a namespace, or one `namespace.deployment`, could not be looked at; the empty name stands for all."""
 
 
 class ResourceApi:
@@ -117,7 +117,7 @@ class ResourceApi:
             except NotFoundError:
                 continue  # its session job waits for it
             except HeadgateError as error:
-                failures[namespace] = str(error)
+                failures[f"{namespace}.{name}"] = str(error)
             else:
                 found[Plural.DEPLOYMENT].append(read_resource(Plural.DEPLOYMENT, answer))
 

@@ -64,8 +64,8 @@ class Deployments:
         before, self.running, self.failures = self.running, {}, {}
         for resource in (*listing.deployments, *listing.session_jobs):
             self.requests.look(resource)
-        for namespace, why in listing.failures.items():
-            self._keep_unseen(before, namespace, why)
+        for place, why in listing.failures.items():
+            self._keep_unseen(before, place, why)
         jobs = _by_cluster(listing.session_jobs)
         for resource in sorted(listing.deployments, key=lambda one: (one.namespace, one.name)):
             self._take(resource, jobs[resource.namespace, resource.name], before)
@@ -99,11 +99,11 @@ class Deployments:
         for one in self.running.values():
             await one.client.close()
 
-    def _keep_unseen(self, before: Mapping[str, Deployment], namespace: str, why: str) -> None:
-        """Keep what ran last in a namespace that cannot be looked at: not seen is not gone."""
-        unseen = {name: one for name, one in before.items() if namespace in {"", one.resource.namespace}}
+    def _keep_unseen(self, before: Mapping[str, Deployment], place: str, why: str) -> None:
+        """Keep what ran last in a place that cannot be looked at: not seen is not gone."""
+        nobody = f"{self.options.name}:{place}" if place else self.options.name
+        unseen = {name: one for name, one in before.items() if place in {"", one.resource.namespace} or name == nobody}
         self.running |= unseen
-        nobody = f"{self.options.name}:{namespace}" if namespace else self.options.name
         self.failures |= dict.fromkeys(unseen or [nobody], why)
 
     def _take(

@@ -9,7 +9,7 @@ from headgate.engines.flink.details import read_details
 from headgate.engines.flink.realizer import read_requirements, upper_bounds
 from headgate.engines.kubernetes.deployments import Deployments
 from headgate.engines.kubernetes.paths import Managed
-from headgate.engines.kubernetes.resources import OVERRIDES, FlinkResource, Plural, placed, write_overrides
+from headgate.engines.kubernetes.resources import OVERRIDES, FlinkResource, Plural, joined, placed, write_overrides
 from headgate.engines.kubernetes.wish import Wish
 from headgate.errors import NotFoundError, RefusedError
 from headgate.model.decision import ConfigChanges
@@ -213,7 +213,8 @@ def _common(wish: Wish, overrides: Mapping[VertexId, int]) -> int:
     Raises:
         RefusedError: there is none.
     """
-    numbers = {overrides[vertex.id] for vertex in wish.graph if vertex.id in overrides}
+    counted = (vertex for vertex in wish.graph if vertex.id in wish.of or not vertex.finished)
+    numbers = {overrides.get(vertex.id, vertex.parallelism) for vertex in counted}
     if len(numbers) > 1:
         message = (
             f"{wish.resource}: Flink 2 starts a job without its overrides, so after a redeploy its vertices cannot "
@@ -231,7 +232,7 @@ def _configured(job: Managed, changes: ConfigChanges) -> Mapping[str, Any]:
     spec: dict[str, Any] = {}
     for key, value in wanted.items():
         if written.get(key) != value:
-            spec.setdefault("flinkConfiguration", {}).update(placed(nested, key, value))
+            spec = joined(spec, {"flinkConfiguration": placed(nested, key, value)})
     resource = (job.cluster.spec.get("taskManager") or {}).get("resource") or {}
     if memory is not None and resource.get("memory") != memory:
         if job.resource is not job.cluster:

@@ -50,7 +50,8 @@ class Requests:
         request = self._of(resource)
         if request is None or not request.in_place or not self.is_young(resource):
             return
-        if resource.is_redeploying or (resource.job_id and resource.job_id != request.job_id):
+        has_another_id = "" not in {resource.job_id, request.job_id} and resource.job_id != request.job_id
+        if resource.is_redeploying or has_another_id:
             self._mishaps[resource.path] = resource.generation
 
     def mishap(self, resource: FlinkResource) -> str:

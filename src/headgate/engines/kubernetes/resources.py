@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +16,8 @@ OVERRIDES = "pipeline.jobvertex-parallelism-overrides"
 _AUTOSCALER = ("job.autoscaler.", "kubernetes.operator.job.autoscaler.")
 _REST_PORT = "8081"
 _LONGEST_TEXT = 300
-_REDEPLOYING = frozenset({"UPGRADING", "SUSPENDED", "ROLLING_BACK"})
+_REDEPLOYING = frozenset({"SUSPENDED", "ROLLING_BACK"})
+_SUSPENDED = "suspended"
 
 
 class Plural(StrEnum):
@@ -81,7 +83,7 @@ class FlinkResource:
     @property
     def is_suspended(self) -> bool:
         """Whether it is meant not to run."""
-        return bool(self._job.get("state") == "suspended")
+        return bool(self._job.get("state") == _SUSPENDED)
 
     @property
     def job_id(self) -> str:
@@ -115,9 +117,16 @@ class FlinkResource:
 
     @property
     def is_redeploying(self) -> bool:
-        """Whether the operator is ending the job to start it anew; it never is while it rescales in place."""
-        state = (self.status.get("reconciliationStatus") or {}).get("state", "")
-        return bool(_REDEPLOYING & {self.lifecycle, state})
+        """
+        Whether the operator is ending the job to start it anew; it never is while it rescales in place.
+
+        Its releases call both an upgrade. What they say to have done tells: only a redeploy suspends the job.
+        """
+        reconciliation = self.status.get("reconciliationStatus") or {}
+        said = {self.lifecycle, reconciliation.get("state", "")}
+        if "UPGRADING" in said and _suspends(reconciliation.get("lastReconciledSpec") or "{}"):
+            return True
+        return bool(_REDEPLOYING & said)
 
     @property
     def overrides(self) -> Mapping[VertexId, int]:
@@ -180,6 +189,25 @@ def placed(configuration: Mapping[str, Any], key: str, value: str | None) -> dic
         if isinstance(inner, Mapping) and key.startswith(f"{place}."):
             return {place: placed(inner, key[len(place) + 1 :], value)}
     return {key: value}
+
+
+def joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the one patch that does what two do."""
+    shared = {key: (one[key], other[key]) for key in one.keys() & other.keys()}
+    both = {
+        key: joined(first, second)
+        for key, (first, second) in shared.items()
+        if isinstance(first, Mapping) and isinstance(second, Mapping)
+    }
+    return {**one, **other, **both}
+
+
+def _suspends(reconciled: str) -> bool:
+    """Tell whether the operator's latest work, which it writes down as JSON, was to suspend the job."""
+    try:
+        return bool(json.loads(reconciled)["spec"]["job"]["state"] == _SUSPENDED)
+    except (TypeError, ValueError, KeyError):
+        return False
 
 
 def _flattened(configuration: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

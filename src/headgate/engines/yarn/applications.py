@@ -37,6 +37,8 @@ class Applications:
     """
     The applications of one YARN cluster by the name of the Flink cluster that each is.
 
+    They are `engines.flink.clusters.Clusters`.
+
     Attributes:
         running: the ports of each.
         failures: those that cannot be asked, and why.
@@ -89,6 +91,10 @@ class Applications:
             message = f"application {cluster} does not run (any more)"
             raise NotFoundError(message)
         return self.running[cluster]
+
+    def known(self, cluster: str) -> Ports | None:
+        """Give an application's ports; None of one that is over, and of any other cluster."""
+        return self.running.get(cluster)
 
     async def close(self) -> None:
         """Close the connections to all."""

@@ -14,6 +14,7 @@ from headgate.algorithm.decide import decide
 from headgate.algorithm.explain import explain
 from headgate.algorithm.hpa.evaluation import evaluate
 from headgate.algorithm.hpa.settings import Scope, Settings
+from headgate.algorithm.obligation import owed_by
 from headgate.control.redeployment import Redeployment
 from headgate.model.decision import Outcome
 from headgate.model.identity import VertexId
@@ -24,6 +25,7 @@ from headgate.model.samples import JobSample, VertexSample
 from headgate.model.state import UNSEEN
 from headgate.model.topology import Edge, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.sla import SlaOptions
 from headgate.plugins.soundness import sound_metrics
 from headgate.testing.builders import START, at, chain, context, sample
 
@@ -96,6 +98,11 @@ def changed(
 def with_value(seen: VertexSample, measure: Measure, value: float) -> VertexSample:
     """Give a vertex' sample with another value."""
     return replace(seen, values={**seen.values, measure: value})
+
+
+def without(seen: VertexSample, measure: Measure) -> VertexSample:
+    """Give a vertex' sample that lacks a value."""
+    return replace(seen, values={name: value for name, value in seen.values.items() if name is not measure})
 
 
 def wanted(topology: Topology, samples: Sequence[JobSample], settings: Settings = SETTINGS) -> Mapping[str, int]:
@@ -210,7 +217,7 @@ def test_without_any_metric_the_job_is_not_ready() -> None:
 
 
 def test_its_numbers_are_told() -> None:
-    """Rates that a factor is a ratio of, the backlog, memory as everywhere."""
+    """Rates that a factor is a ratio of, the mean load, the backlog, memory as everywhere."""
     samples = [
         replace(each, values={JobMeasure.HEAP_MAX_USAGE_RATIO: 0.5 + 0.2 * (number % 2)})
         for number, each in enumerate(watched(PIPE, {SOURCE: 0.6, WORK: 0.4}, lag=5000.0, growth=50.0)[:-1])
@@ -219,11 +226,11 @@ def test_its_numbers_are_told() -> None:
     assert isinstance(found, EvaluatedMetrics)
     source = found.vertices[SOURCE]
     assert source.metrics[ScalingMetric.LOAD] == pytest.approx(0.5)
-    assert source.metrics[ScalingMetric.TRUE_PROCESSING_RATE] == pytest.approx(200)
+    assert source.metrics[ScalingMetric.TRUE_PROCESSING_RATE] == pytest.approx(100 / 0.6)
     assert source.metrics[ScalingMetric.TARGET_DATA_RATE] == pytest.approx(150)
     assert source.metrics[ScalingMetric.LAG] == samples[-1].vertices[SOURCE].values[Measure.LAG]
     assert ScalingMetric.LAG not in found.vertices[WORK].metrics
-    assert source.needed_capacity == pytest.approx(300)
+    assert source.needed_capacity == pytest.approx(250)
     assert found.backlog
     assert found.samples == TICKS - 1
     assert found.coverage == pytest.approx(0.99, abs=0.01)
@@ -231,6 +238,92 @@ def test_its_numbers_are_told() -> None:
     assert heap.current == 0.7
     assert heap.average == pytest.approx(0.6)
     assert JobMetric.GC_PRESSURE not in found.job
+
+
+FAN = Topology(
+    vertices=tuple(Vertex(id=VertexId(name), name=name, parallelism=4, max_parallelism=128) for name in ("a", "b", "c"))
+    + PIPE.vertices[1:],
+    edges=tuple(Edge(source=VertexId(name), target=WORK) for name in ("a", "b", "c")),
+)
+"""Three sources in front of one vertex."""
+SOURCES = (VertexId("a"), VertexId("b"), VertexId("c"))
+
+
+@pytest.mark.parametrize("scope", Scope)
+def test_each_vertex_is_told_its_own_rates(scope: Scope) -> None:
+    """Three sources of 100/s with lags of 3000: each is 30 s behind, the vertex behind them has all of it."""
+    samples = changed(
+        watched(FAN, {**dict.fromkeys(SOURCES, 0.5), WORK: 0.8}, lag=3000.0),
+        lambda _, vertex, seen: (
+            seen
+            if vertex != WORK
+            else with_value(seen, Measure.NUM_RECORDS_IN, 3 * seen.values[Measure.NUM_RECORDS_IN])
+        ),
+    )
+    found = sound_metrics(evaluate(FAN, samples, OPTIONS, replace(SETTINGS, scope=scope)), FAN)
+    assert isinstance(found, EvaluatedMetrics)
+    told = {vertex: known.metrics for vertex, known in found.vertices.items()}
+    assert [told[each][ScalingMetric.TARGET_DATA_RATE] for each in (*SOURCES, WORK)] == [100, 100, 100, 300]
+    assert told[SOURCES[0]][ScalingMetric.TRUE_PROCESSING_RATE] == pytest.approx(200)
+    assert told[WORK][ScalingMetric.TRUE_PROCESSING_RATE] == pytest.approx(375)
+    agreed = replace(OPTIONS, sla=SlaOptions(max_lag_time=timedelta(minutes=5)))
+    owed = owed_by(FAN, found, agreed, samples[-1].at)
+    assert owed
+    assert owed.lag_time_s == pytest.approx(30)
+    assert owed.loads[WORK].lag == pytest.approx(9000)
+
+
+def test_more_comes_behind_a_source_whose_lag_grows() -> None:
+    """Half of its records go on, and half of what waits will; a vertex that does not tell what it reads gets all."""
+    half = changed(
+        watched(PIPE, BUSY, lag=5000.0, growth=50.0),
+        lambda _, vertex, seen: (
+            seen
+            if vertex == SOURCE
+            else with_value(seen, Measure.NUM_RECORDS_IN, 0.5 * seen.values[Measure.NUM_RECORDS_IN])
+        ),
+    )
+    silent = changed(half, lambda _, vertex, seen: seen if vertex == SOURCE else without(seen, Measure.NUM_RECORDS_IN))
+    for samples, comes in ((half, 75), (silent, 150)):
+        found = evaluate(PIPE, samples, OPTIONS, SETTINGS)
+        assert isinstance(found, EvaluatedMetrics)
+        assert found.vertices[SOURCE].metrics[ScalingMetric.TARGET_DATA_RATE] == pytest.approx(150)
+        assert found.vertices[WORK].metrics[ScalingMetric.TARGET_DATA_RATE] == pytest.approx(comes)
+
+
+def test_without_idle_time_no_true_rate_is_made_up() -> None:
+    """The lag still makes the job grow, with the reason told; of how much it can do nothing is said."""
+    samples = changed(
+        watched(PIPE, BUSY, lag=5000.0, growth=50.0),
+        lambda _, __, seen: without(seen, Measure.ACCUMULATED_IDLE_TIME),
+    )
+    found = sound_metrics(evaluate(PIPE, samples, OPTIONS, SETTINGS), PIPE)
+    assert isinstance(found, EvaluatedMetrics)
+    assert ScalingMetric.TRUE_PROCESSING_RATE not in found.vertices[SOURCE].metrics
+    decision = decide(samples[-1], found, OPTIONS, samples[-1].at)
+    assert {proposal.wanted for proposal in decision.proposals} == {6}
+    assert "utilization is missing" in decision.message
+
+
+def test_a_job_without_any_load_shrinks_to_one() -> None:
+    """What it could do is not known, that it is too large is."""
+    assert wanted(PIPE, watched(PIPE, {SOURCE: 0.0, WORK: 0.0}, rate=0.0)) == {"source": 1, "work": 1}
+
+
+def test_behind_a_hole_nothing_is_decided_by_a_few_samples() -> None:
+    """
+    Two minutes of samples, six of none, two samples of an idle job: as without the hole, nothing shrinks on that.
+
+    Not before the window of stabilization has been sampled anew; without the hole it would be over.
+    """
+    idle = watched(PIPE, {SOURCE: 0.1, WORK: 0.1})
+    holey = [each for each in idle if not at(120) < each.at < at(480)]
+    few = [each for each in holey if each.at <= at(490)]
+    found = evaluate(PIPE, few, OPTIONS, SETTINGS)
+    assert isinstance(found, NotReady)
+    assert found.reason is Reason.WINDOW_FILLING
+    for samples, replicas in ((holey, 1), (holey[:-15], 4), (idle[:-15], 1)):
+        assert wanted(PIPE, samples) == {"source": replicas, "work": replicas}
 
 
 def test_an_explanation_has_the_numbers_of_the_hpa() -> None:

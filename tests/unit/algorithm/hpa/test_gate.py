@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from headgate.algorithm.hpa.gate import windows
+from headgate.algorithm.hpa.gate import patience, resumed, windows
 from headgate.algorithm.hpa.policy import Policy, recommend
 from headgate.algorithm.hpa.readings import Group, reading
 from headgate.algorithm.hpa.series import Counter, Track
@@ -36,8 +36,28 @@ def test_a_change_just_now_leaves_nothing_to_decide_by() -> None:
 
 
 def test_a_window_is_sampled_from_its_begin_on() -> None:
-    """Samples begin at 0: no window reaches back before them, but by less than they are apart."""
-    assert next(windows(ticks(12), WINDOW_S, -math.inf)) == (0, 5)
+    """Samples begin at 0: no window reaches back before them, but by a sample that is left out."""
+    assert next(windows(ticks(12), WINDOW_S, -math.inf)) == (0, 4)
+
+
+def test_behind_a_hole_no_window_counts_before_it_is_sampled() -> None:
+    """Two minutes of samples, six of none, then more: two samples are no minute, however long the hole was."""
+    at_s = np.array([*ticks(13), *(480 + ticks(8))])
+    ends = [at_s[last] for _, last in windows(at_s, WINDOW_S, -math.inf)]
+    assert [end for end in ends if end > 120] == [520, 530, 540, 550]
+
+
+def test_one_sample_that_is_left_out_is_no_hole() -> None:
+    """Nor if the next one comes a little late; two that are left out are one."""
+    usual = patience(ticks(12), WINDOW_S)
+    assert resumed(np.array([0.0, 10.0, 30.1, 40.0]), usual) == 0
+    assert resumed(np.array([0.0, 10.0, 40.0, 50.0]), usual) == 40
+
+
+def test_what_a_window_cannot_hold_is_a_hole_however_rare_samples_are() -> None:
+    """Of samples a minute apart none is awaited for two and a half."""
+    assert patience(6 * ticks(5), WINDOW_S) == WINDOW_S
+    assert patience(ticks(1), WINDOW_S) == 0
 
 
 def test_uneven_samples_have_windows_too() -> None:

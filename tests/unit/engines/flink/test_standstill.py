@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headgate.engines.flink.client import FlinkClient
-from headgate.engines.flink.standstill import Checkpoints, read_checkpoints, read_last_start
+from headgate.engines.flink.standstill import Checkpoints, read_checkpoints, read_last_start, read_stop
 from headgate.model.measures import JobMeasure
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
@@ -34,10 +34,14 @@ def _checkpoint(number: int, acknowledged_ms: int, size: int = 5_000) -> dict[st
     }
 
 
+def _origin(number: int, *, savepoint: bool) -> dict[str, Any]:
+    return {"id": number, "is_savepoint": savepoint}
+
+
 def _tell(server: FakeFlink, job: FakeJob, *, restored: int | None, savepoint: bool = False, size: int = 5_000) -> None:
     """Let the job have taken checkpoint 7 just now, and have gone on from another one, or from a savepoint."""
     completed = _checkpoint(7, server.now_ms, size)
-    origin = None if restored is None else {"id": restored, "is_savepoint": savepoint}
+    origin = None if restored is None else _origin(restored, savepoint=savepoint)
     latest = {"completed": completed, "restored": origin}
     server.recorded[f"/jobs/{job.job_id}{CHECKPOINTS}"] = {"latest": latest, "history": [completed]}
 
@@ -60,15 +64,31 @@ def test_the_checkpoint_a_job_went_on_from_is_found_among_its_own(recorded: Call
 def test_what_was_taken_over_is_told_apart() -> None:
     """A savepoint, and a checkpoint of another job, say nothing of when this one's last run ended."""
     own = [_checkpoint(7, 1_000)]
-    for origin in ({"id": 7, "is_savepoint": True}, {"id": 3, "is_savepoint": False}):
-        told = read_checkpoints({"latest": {"completed": own[0], "restored": origin}, "history": own})
-        assert told == Checkpoints(state_bytes=5_000, restored_ms=None, inherited=True)
+    told = read_checkpoints({"latest": {"completed": own[0], "restored": _origin(7, savepoint=True)}, "history": own})
+    assert told == Checkpoints(state_bytes=5_000, restored_ms=None, inherited=True)
+    told = read_checkpoints({"latest": {"restored": _origin(3, savepoint=False)}, "history": []})
+    assert told == Checkpoints(state_bytes=None, restored_ms=None, inherited=True)
     assert read_checkpoints({"latest": {}}) == Checkpoints(state_bytes=None, restored_ms=None, inherited=False)
 
 
 def test_the_last_subtask_counts(recorded: Callable[[str], Any]) -> None:
     """The job had been called RUNNING 0.4 s before, while its tasks were still loading."""
     assert read_last_start(recorded("vertex_agg_subtasktimes")) == 1_795_171_466_877
+
+
+def test_a_checkpoint_that_left_the_history_was_the_jobs_own() -> None:
+    """Flink lists the latest ten: that nobody knows when it was complete does not make it another job's."""
+    own = [_checkpoint(17, 1_000)]
+    told = read_checkpoints({"latest": {"completed": own[0], "restored": _origin(3, savepoint=False)}, "history": own})
+    assert told == Checkpoints(state_bytes=5_000, restored_ms=None, inherited=False)
+
+
+def test_only_a_savepoint_to_stop_with_ends_the_work() -> None:
+    """With any other one the job goes on."""
+    stopped = {"checkpoint_type": "SYNC_SAVEPOINT", "trigger_timestamp": 1_000}
+    assert read_stop({"latest": {"savepoint": stopped}}) == 1_000
+    assert read_stop({"latest": {"savepoint": {**stopped, "checkpoint_type": "SAVEPOINT"}}}) is None
+    assert read_stop({"latest": {"savepoint": None}}) is None
 
 
 async def test_the_state_is_asked_for_once_a_minute(watch: FlinkWatch, server: FakeFlink, job: FakeJob) -> None:
@@ -109,17 +129,22 @@ async def test_a_restart_lasts_from_its_checkpoint_until_the_last_task_runs(
     assert server.asked("/subtasktimes") == len(job.vertices)
 
 
-async def test_a_job_of_another_id_stood_still_since_the_one_before_had_ended(
-    watch: FlinkWatch, server: FakeFlink, job: FakeJob
+@pytest.mark.parametrize(("savepoint_s", "expected_s"), [(8.0, 11.0), (None, 3.0)], ids=["savepoint", "none known"])
+async def test_a_job_of_another_id_stood_still_since_the_one_before_began_its_savepoint(
+    watch: FlinkWatch, server: FakeFlink, job: FakeJob, savepoint_s: float | None, expected_s: float
 ) -> None:
-    """By the list of jobs, which Flink keeps for an hour."""
+    """While that is written nothing comes out; where it is not told, since the end of the one before."""
     ended = {"jid": "b" * 32, "name": job.name, "state": "FINISHED", "start-time": 1, "end-time": server.now_ms - 2_000}
     stranger = {**ended, "jid": "c" * 32, "name": "stranger", "end-time": server.now_ms}
     server.recorded["/jobs/overview"] = {"jobs": [{**each, "tasks": {}} for each in (ended, stranger)]}
+    if savepoint_s is not None:
+        begun_ms = server.now_ms - round((2.0 + savepoint_s) * 1000)
+        stopped = {"checkpoint_type": "SYNC_SAVEPOINT", "trigger_timestamp": begun_ms}
+        server.recorded[f"/jobs/{ended['jid']}{CHECKPOINTS}"] = {"latest": {"savepoint": stopped}}
     _tell(server, job, restored=1, savepoint=True)
     _start(server, job, 1.0)
 
-    assert (await watch.sample()).values[JobMeasure.LAST_DOWNTIME] == pytest.approx(3.0)
+    assert (await watch.sample()).values[JobMeasure.LAST_DOWNTIME] == pytest.approx(expected_s)
 
 
 async def test_what_cannot_be_had_is_absent(watch: FlinkWatch, server: FakeFlink, job: FakeJob) -> None:

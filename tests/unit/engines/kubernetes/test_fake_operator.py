@@ -20,6 +20,16 @@ async def test_overrides_are_taken_in_place(stage: Stage) -> None:
     assert stage.resource().is_settled
 
 
+async def test_a_release_calls_a_rescale_an_upgrade(stage: Stage) -> None:
+    """Until it has looked again."""
+    stage.operator.released = True
+    await stage.write(numbers(stage, 2, 3))
+    assert stage.parallelism() == [2, 3, 1]
+    assert (stage.resource().lifecycle, stage.resource().is_redeploying) == ("UPGRADING", False)
+    await stage.operator.look()
+    assert stage.resource().is_settled
+
+
 async def test_a_vertex_that_is_left_out_costs_a_redeploy(stage: Stage) -> None:
     """Under another job id, and at the job's own parallelism."""
     await stage.write(numbers(stage, 2, 3))

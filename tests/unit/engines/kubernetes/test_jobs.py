@@ -152,6 +152,20 @@ async def test_a_namespace_that_cannot_be_looked_at_leaves_the_others(stage: Sta
     assert await keys(stage) == [ORDERS, CLICKS]
 
 
+async def test_a_cluster_that_cannot_be_looked_at_leaves_its_neighbours(stage: Stage) -> None:
+    """The session cluster that the selector leaves out is asked for alone, so that fails alone."""
+    for plural, name in ((Plural.SESSION_JOB, "clicks"), (Plural.DEPLOYMENT, "orders")):
+        stage.api.objects[plural, "flink", name]["metadata"]["labels"] = {"team": "web"}
+    stage.look(label_selector="team=web")
+    for _ in range(2):
+        stage.api.forbidden = {("get", "flinkdeployments")}
+        listed = await stage.fetcher.fetch()
+        assert [job.key for job in listed.jobs] == [ORDERS]
+        assert set(listed.failures) == {CLICKS.cluster}
+        stage.api.forbidden = set()
+        assert await keys(stage) == [ORDERS, CLICKS]
+
+
 async def test_a_jobmanager_that_does_not_answer_is_a_failure(stage: Stage) -> None:
     """The others are listed all the same."""
     stage.orders.plant(Fault(kind=FaultKind.STATUS, status=500, text="no leader"))

@@ -14,7 +14,6 @@ from headgate.engines.flink.numbers import instant
 from headgate.engines.kubernetes.realizer import FlinkOperatorRealizer, KubernetesScalingRealizer
 from headgate.engines.kubernetes.resources import OVERRIDES, Plural
 from headgate.errors import ConflictError, NotFoundError, OvertakenError, RefusedError
-from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobStatus
 from headgate.model.state import Intent
@@ -215,6 +214,16 @@ async def test_a_redeploy_that_is_allowed_is_made(stage: Stage) -> None:
     assert await stage.ask(4, 4, 4) is False
 
 
+async def test_a_redeploy_is_not_made_over_a_vertex_that_is_excluded(stage: Stage) -> None:
+    """Flink 2 would start that one at the others' number, though nobody may change it."""
+    stage.look(upgrades=Upgrades.WITH_STATE)
+    stage.running().scheduler = "Default"
+    await stage.edit(job_autoscaler_vertex_exclude_ids=stage.running().vertices[1].id)
+    with pytest.raises(RefusedError, match=r"cannot have different numbers \(1, 4\)"):
+        await stage.ask(4, 4, 4)
+    assert stage.changes() == 0
+
+
 async def test_flink_1_is_redeployed_with_a_number_for_each_vertex(stage: Stage) -> None:
     """It starts a job with its overrides."""
     stage.look(upgrades=Upgrades.WITH_STATE)
@@ -262,6 +271,26 @@ async def test_a_redeploy_in_place_of_a_rescale_is_an_alarm(stage: Stage) -> Non
     with pytest.raises(RefusedError, match="until somebody changes the resource"):
         await stage.ask(1, 5)
     await stage.edit(anything="1")
+    assert (await stage.job()).faults == ()
+
+
+async def test_a_rescale_that_a_release_calls_an_upgrade_is_no_alarm(stage: Stage) -> None:
+    """Neither while it is under way nor afterwards: the next one is asked for as the first was."""
+    stage.operator.released = True
+    await stage.ask(1, 4)
+    await stage.operator.look()
+    assert stage.resource().lifecycle == "UPGRADING"
+    assert (await stage.job()).faults == ()
+    await stage.operator.look()
+    assert await stage.ask(1, 5) is True
+
+
+async def test_a_job_whose_id_was_not_known_yet_is_no_other_job(stage: Stage) -> None:
+    """The operator may learn it only after our change."""
+    known = stage.resource().status["jobStatus"]
+    await stage.status(jobStatus={**known, "jobId": ""})
+    await stage.ask(1, 4)
+    await stage.status(jobStatus=known)
     assert (await stage.job()).faults == ()
 
 
@@ -314,34 +343,6 @@ async def test_a_missing_right_is_named(stage: Stage, verb: str) -> None:
     stage.api.forbidden = {(verb, "flinkdeployments")}
     with pytest.raises(RefusedError, match=f"the verb {verb} on flinkdeployments of group"):
         await stage.ask(1, 4)
-
-
-async def test_configuration_takes_a_redeploy(stage: Stage) -> None:
-    """Only where that is allowed; the memory of TaskManagers has a place of its own."""
-    changes = ConfigChanges(
-        overrides={"taskmanager.memory.process.size": "2g", "state.backend.type": "rocksdb"},
-        removals=frozenset({"web.refresh-interval"}),
-    )
-    await stage.edit(web_refresh__interval="3 s")
-    job = await stage.job()
-    with pytest.raises(RefusedError, match=r"cannot change its configuration \(state.*a redeploy is not allowed"):
-        await stage.realizer.realize_config_overrides(job, changes)
-    stage.look(upgrades=Upgrades.WITH_STATE)
-    job = await stage.job()
-    assert await stage.realizer.realize_config_overrides(job, changes) is True
-    spec = stage.resource().spec
-    assert spec["taskManager"]["resource"] == {"memory": "2g", "cpu": 1}
-    assert spec["flinkConfiguration"]["state.backend.type"] == "rocksdb"
-    assert "web.refresh-interval" not in spec["flinkConfiguration"]
-    assert await stage.realizer.realize_config_overrides(job, changes) is False
-
-
-async def test_a_session_job_has_no_taskmanagers_of_its_own(stage: Stage) -> None:
-    """Their memory is its cluster's, and with that other jobs'."""
-    stage.look(upgrades=Upgrades.ALWAYS)
-    changes = ConfigChanges(overrides={"taskmanager.memory.process.size": "2g"})
-    with pytest.raises(RefusedError, match="no TaskManagers of its own"):
-        await stage.realizer.realize_config_overrides(await stage.job("clicks"), changes)
 
 
 async def test_who_is_asked_depends_on_the_job(stage: Stage) -> None:

@@ -11,12 +11,14 @@ from headgate.engines.kubernetes.paths import Managed
 from headgate.engines.kubernetes.resources import (
     FlinkResource,
     Plural,
+    joined,
     placed,
     read_overrides,
     read_resource,
     write_overrides,
 )
 from headgate.options.kubernetes import Upgrades
+from headgate.testing.fake_operator import upgrading
 
 DONE = {
     "jobManagerDeploymentStatus": "READY",
@@ -56,6 +58,13 @@ def test_a_key_is_changed_where_it_stands() -> None:
     assert placed({}, "pipeline.max", "2") == {"pipeline.max": "2"}
 
 
+def test_two_patches_are_joined_at_every_depth() -> None:
+    """What takes a key away is kept as well."""
+    one = {"a": {"b": {"c": 1}, "x": None}, "d": 1}
+    other = {"a": {"b": {"e": 2}}, "d": 3}
+    assert joined(one, other) == {"a": {"b": {"c": 1, "e": 2}, "x": None}, "d": 3}
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -90,15 +99,30 @@ def test_the_operator_has_settled_when_everything_says_so(status: Mapping[str, A
 @pytest.mark.parametrize(
     "status",
     [
-        {"lifecycleState": "UPGRADING"},
         {"lifecycleState": "SUSPENDED"},
-        {"reconciliationStatus": {"state": "UPGRADING"}},
+        {"lifecycleState": "ROLLING_BACK"},
+        {"reconciliationStatus": {"state": "ROLLING_BACK"}},
+        upgrading("suspended"),
     ],
 )
 def test_a_redeploy_shows(status: Mapping[str, Any]) -> None:
-    """In either place; a rescale in place shows in neither, though its job is not running for a moment."""
+    """In what the operator says, or in what it says to have done."""
     assert resource(**status).is_redeploying
-    assert not resource(lifecycleState="DEPLOYED", jobStatus={"state": "CREATED"}).is_redeploying
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"lifecycleState": "DEPLOYED", "jobStatus": {"state": "CREATED"}},
+        upgrading("running"),
+        {"lifecycleState": "UPGRADING"},
+        {"lifecycleState": "UPGRADING", "reconciliationStatus": {"lastReconciledSpec": "no JSON"}},
+        {"lifecycleState": "UPGRADING", "reconciliationStatus": {"lastReconciledSpec": '{"spec": {"job": null}}'}},
+    ],
+)
+def test_a_rescale_in_place_is_no_redeploy(status: Mapping[str, Any]) -> None:
+    """Though its job is not running for a moment, and the operator's releases call it an upgrade."""
+    assert not resource(**status).is_redeploying
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from tests.conformance.simulated_stage import SimulatedStage
 from headgate.config.jobs import JobSettings
 from headgate.config.loading import load
 from headgate.control.embedding import EmbeddedAutoscaler
+from headgate.engines.flink.clusters import ClustersMetricCollector
 from headgate.engines.yarn.applications import Applications
-from headgate.engines.yarn.collector import YarnMetricCollector
 from headgate.engines.yarn.jobs import YarnJobListFetcher
 from headgate.engines.yarn.manager import ResourceManagers, read_applications
 from headgate.engines.yarn.realizer import YarnScalingRealizer
@@ -56,7 +56,7 @@ class Yarn:
         self.managers = ResourceManagers(self.options)
         self.applications = Applications(self.options, lambda *_: settings)
         self.fetcher = YarnJobListFetcher("yarn", self.managers, self.applications)
-        self.collector = YarnMetricCollector(self.applications)
+        self.collector = ClustersMetricCollector(self.applications)
         self.realizer = YarnScalingRealizer(self.applications)
 
     async def keys(self) -> list[str]:
@@ -192,7 +192,7 @@ async def test_jobs_of_other_clusters_go_to_whoever_looks_after_them(yarn: Yarn)
     """One collector and one realizer serve a service that has Flink clusters beside YARN."""
     await yarn.keys()
     elsewhere = SimulatedStage()
-    collector = YarnMetricCollector(yarn.applications, elsewhere.collector)
+    collector = ClustersMetricCollector(yarn.applications, elsewhere.collector)
     realizer = YarnScalingRealizer(yarn.applications, elsewhere.realizer)
     assert (await collector.update_metrics(elsewhere.job, NOON)).job == elsewhere.job.key
     assert await realizer.realize_parallelism_overrides(elsewhere.job, elsewhere.wish)
