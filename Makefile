@@ -64,7 +64,7 @@ flink: setup ## Tests against real Flink clusters.
 e2e: setup ## Whole processes together.
 	$(BIN)/pytest tests/e2e
 
-bench: setup ## Measure cycles of 1 to 50,000 jobs, steps to a right parallelism, reactive mode; prints tables (25 minutes).
+bench: setup ## Measure cycles, steps to a right parallelism, reactive mode, policies, rescales; prints tables (90 minutes).
 	$(BIN)/python -m benchmarks.cycle
 	$(BIN)/python -m benchmarks.failing
 	$(BIN)/python -m benchmarks.failing_page
@@ -73,6 +73,10 @@ bench: setup ## Measure cycles of 1 to 50,000 jobs, steps to a right parallelism
 	$(BIN)/python -m benchmarks.ds2 --write-docs
 	$(BIN)/python -m benchmarks.reactive
 	$(BIN)/python -m benchmarks.reactive_page
+	$(BIN)/python -m benchmarks.policies
+	$(BIN)/python -m benchmarks.policies_page
+	$(BIN)/headgate measure-rescale --runs benchmarks/results/rescale_runs.csv
+	$(BIN)/python -m benchmarks.rescale_page
 
 services: setup ## Install what the tests need beyond Python packages (Debian, as root): Flink, Kafka, databases, Kubernetes, ...
 	$(BIN)/python -m headgate.engines.flink.local

@@ -6,13 +6,14 @@ It writes the tables of the page, its plots, and the prior of the downtime model
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.page import with_part
+from headgate.algorithm.downtime import Lines
 from headgate.pipeline import downtime_prior
 from headgate.pipeline.downtime_prior import prior_text
-from headgate.rescales.findings import load_table, loading_table, parallelism_table, savepoint_table
+from headgate.rescales.findings import calm_half, load_table, loading_table, parallelism_table, savepoint_table
 from headgate.rescales.plots import draw_plots
 from headgate.rescales.prior import fit_rows, model_table
 from headgate.rescales.rows import Row
@@ -22,12 +23,13 @@ from headgate.rescales.table import cell_table, cost_table
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "what-a-rescale-costs.md"
 RUNS = Path(__file__).with_name("results") / "rescale_runs.csv"
 PRIOR = Path(downtime_prior.__file__).with_name("rescale_prior.json")
-PARTS = {
+PARTS: dict[str, Callable[[Sequence[Row]], str]] = {
     "cost": cost_table,
+    "calm": lambda rows: cost_table(calm_half(rows)),
     "savepoint": savepoint_table,
-    "loading": loading_table,
+    "loading": lambda rows: loading_table(calm_half(rows)),
     "parallelism": parallelism_table,
-    "model": model_table,
+    "model": lambda rows: model_table(calm_half(rows)),
     "load": load_table,
     "cells": cell_table,
 }
@@ -42,12 +44,17 @@ def rendered(page: str, rows: Sequence[Row]) -> str:
     return page
 
 
+def fit_prior(rows: Sequence[Row]) -> Lines:
+    """Learn from the calm half: the other one tells of this machine's other work."""
+    return fit_rows(calm_half(rows))
+
+
 def main() -> None:
     """Write the page, its plots, and the prior."""
     rows = RunsFile(RUNS).rows()
     PAGE.write_text(rendered(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
-    PRIOR.write_text(prior_text(fit_rows(rows)), encoding="utf-8")
-    for path in (PAGE, PRIOR, *draw_plots(rows, PAGE.parent / "images")):
+    PRIOR.write_text(prior_text(fit_prior(rows)), encoding="utf-8")
+    for path in (PAGE, PRIOR, *draw_plots(calm_half(rows), PAGE.parent / "images")):
         print(path.relative_to(PAGE.parents[2]))
 
 

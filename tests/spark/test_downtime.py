@@ -129,6 +129,16 @@ def test_what_comes_later_is_learnt_later(spark: SparkSession, root: Path, book:
         assert learner.predict(_sample(job, 0), redeploy=redeploy) == whole.predict(_sample(job, 0), redeploy=redeploy)
 
 
+@pytest.mark.usefixtures("book")
+def test_reading_the_log_takes_turns_with_the_cycles(spark: SparkSession, root: Path) -> None:
+    """It has a pool of its own, and the thread that read leaves it again."""
+    LogRescales(lambda: spark, root).rescales(at(END))
+
+    assert spark.sparkContext.getConf().get("spark.scheduler.mode") == "FAIR"
+    assert spark.sparkContext._jsc.sc().getPoolForName("learning").isDefined()
+    assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") == "default"
+
+
 def test_a_log_without_decisions_or_a_session_says_nothing(spark: SparkSession, tmp_path: Path) -> None:
     """Neither is a failure; a session that has stopped is."""
     assert not LogRescales(lambda: spark, tmp_path).rescales(at(0))

@@ -23,7 +23,7 @@ from headgate.model.tables import SUBUNIT, TABLES
 from headgate.pipeline.downtime_runs import Run, SeenRescale, rescales_of
 from headgate.pipeline.live import address
 from headgate.pipeline.schemas import spark_schema
-from headgate.pipeline.session import reported
+from headgate.pipeline.session import in_pool, reported
 from headgate.samplelog.layout import epoch_ms
 from headgate.samplelog.reader import LogReader
 
@@ -32,6 +32,9 @@ _LOOK_BACK = timedelta(days=7)
 
 _NEWEST = 1_000
 """Decisions of one reading, an hour's of a large fleet and a week's of a small one: they bound what ticks are read."""
+
+_POOL = "learning"
+"""Of Spark's scheduler."""
 
 _MARGIN = timedelta(hours=1)
 """What is read before a decision, and again by the next reading: a rescale under way is seen whole by one of them."""
@@ -63,7 +66,7 @@ class LogRescales:
         if session is None:
             return ()
         since = now - _LOOK_BACK if self._read_until is None else self._read_until - _MARGIN
-        with reported("rescales cannot be read on Spark"):
+        with reported("rescales cannot be read on Spark"), in_pool(session, _POOL):
             seen = self._between(session, since, now)
         self._read_until = now
         return seen

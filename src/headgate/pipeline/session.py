@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -50,6 +50,21 @@ def open_session(
     _set_environment(java_home, local=local)
     with reported(f"Spark at {master} cannot be started (it needs Java 17 or newer)"):
         return _builder(master, {**_settings(local=local), **settings}).getOrCreate()
+
+
+@contextmanager
+def in_pool(session: SparkSession, name: str) -> Iterator[None]:
+    """Let what this thread asks of Spark take turns with the others, instead of standing in one line with them."""
+    _enter(session, name)
+    try:
+        yield
+    finally:
+        _enter(session, "default")
+
+
+def _enter(session: SparkSession, pool: str) -> None:
+    with suppress(AttributeError):  # of a session that was stopped: whatever is asked of it says so itself
+        session.sparkContext.setLocalProperty("spark.scheduler.pool", pool)
 
 
 @contextmanager
@@ -98,6 +113,8 @@ def _settings(*, local: bool) -> dict[str, _Setting]:
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
         # Looking up the caller of each of a hundred column functions costs more than the rest of the driver's work.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
+        # What is learnt beside the cycles must not hold them up.
+        "spark.scheduler.mode": "FAIR",
         # Windows reduce to few rows whatever the load: planning anew between the stages finds nothing and takes time.
         "spark.sql.adaptive.enabled": "false",
         **(_LOCAL if local else {}),

@@ -31,9 +31,19 @@ def savepoint_line(rows: Sequence[Row], backend: Backend) -> Line | None:
 def savepoint_table(rows: Sequence[Row]) -> str:
     """Return the line through the savepoints of each backend, and how far it is one."""
     explained = ["R²", "R² of the medians"]
-    head = ["backend", "without state", "for 100 MB", *explained, "left over by state", "bend", "linear?"]
-    lines = ((backend, savepoint_line(rows, backend)) for backend in Backend)
-    return markdown(head, [[str(backend), *_told(rows, backend, line)] for backend, line in lines if line])
+    head = ["backend", "runs", "without state", "for 100 MB", *explained, "left over by state", "bend", "linear?"]
+    lines = []
+    for backend in Backend:
+        for name, chosen in (("all", rows), ("calm half", calm_half(rows))):
+            line = savepoint_line(chosen, backend)
+            lines += [[str(backend), name, *_told(chosen, backend, line)]] if line else []
+    return markdown(head, lines)
+
+
+def calm_half(rows: Sequence[Row]) -> list[Row]:
+    """Return the half of the rows with the least load on the machine."""
+    bound = np.median([row.load for row in rows])
+    return [row for row in rows if row.load <= bound]
 
 
 def _told(rows: Sequence[Row], backend: Backend, line: Line) -> list[str]:
@@ -66,16 +76,20 @@ def loading_table(rows: Sequence[Row]) -> str:
 
 def parallelism_table(rows: Sequence[Row]) -> str:
     """Return how loading and downtime go with the parallelism before and after, all else alike."""
-    head = ["kind", "loading with target", "downtime with target", "downtime with parallelism before", "n"]
+    head = ["kind", "runs", "loading with target", "downtime with target", "downtime with parallelism before", "n"]
     lines = []
-    for kind, group in grouped(rows, lambda row: str(row.cell.move.kind)):
-        strata = [by_state(row) for row in group]
-        after, before = (_floats([getattr(row.cell.move, end) for row in group]) for end in ("after", "before"))
-        loading = _floats([row.phases.loading_s for row in group])
-        downtime = _floats([row.phases.downtime_s for row in group])
-        found = [rank_correlation(x, y, strata) for x, y in ((after, loading), (after, downtime), (before, downtime))]
-        lines.append([kind, *map(interval_text, found), str(len(group))])
+    for name, chosen in (("all", rows), ("calm half", calm_half(rows))):
+        for kind, group in grouped(chosen, lambda row: str(row.cell.move.kind)):
+            lines.append([kind, name, *map(interval_text, _correlations(group)), str(len(group))])
     return markdown(head, lines)
+
+
+def _correlations(rows: Sequence[Row]) -> list[Interval]:
+    strata = [by_state(row) for row in rows]
+    after, before = (_floats([getattr(row.cell.move, end) for row in rows]) for end in ("after", "before"))
+    loading = _floats([row.phases.loading_s for row in rows])
+    downtime = _floats([row.phases.downtime_s for row in rows])
+    return [rank_correlation(x, y, strata) for x, y in ((after, loading), (after, downtime), (before, downtime))]
 
 
 def load_table(rows: Sequence[Row]) -> str:

@@ -58,13 +58,14 @@ def _drawn(rows: Sequence[Row], draw: Callable[[Any, Sequence[Row]], None], path
 
 def _draw_downtime(figure: Any, rows: Sequence[Row]) -> None:
     """Downtime over state, a panel a kind, a line a backend."""
-    for axes, kind in zip(_panels(figure, 2), Kind, strict=True):
+    panels = _panels(figure, 2)
+    for axes, kind in zip(panels, Kind, strict=True):
         axes.set(title=str(kind), xlabel="state (MB)", ylabel="downtime (s)")
         for backend in Backend:
             points = median_points(_of(rows, kind, backend), _state, _downtime)
             _draw_medians(axes, points, backend)
-        axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
+    panels[0].set_ylim(bottom=0)
 
 
 def _draw_phases(figure: Any, rows: Sequence[Row]) -> None:
@@ -100,14 +101,15 @@ def _draw_savepoints(figure: Any, rows: Sequence[Row]) -> None:
 
 def _draw_loading(figure: Any, rows: Sequence[Row]) -> None:
     """Loading over the parallelism that is loaded into, both kinds together: a panel a backend, a line a state."""
-    for axes, backend in zip(_panels(figure, 2), Backend, strict=True):
+    panels = _panels(figure, 2)
+    for axes, backend in zip(panels, Backend, strict=True):
         axes.set(title=str(backend), xlabel="parallelism after", ylabel="loading the state (s)")
         ours = [row for row in rows if row.cell.backend is backend]
         for number, (state, group) in enumerate(grouped(ours, _state)):
             points = median_points(group, lambda row: row.cell.move.after, lambda row: row.phases.loading_s)
             _draw_errorbars(axes, points, f"C{number}", f"{state} MB")
-        axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
+    panels[0].set_ylim(bottom=0)
 
 
 def median_points(
@@ -135,6 +137,7 @@ def _draw_points(axes: Any, across: Any, values: Sequence[float], backend: Backe
 
 
 def _panels(figure: Any, count: int) -> Any:
+    """Make panels of one scale; it is bounded when all of them have been drawn, or the first would decide."""
     return figure.subplots(1, count, sharey=True)
 
 

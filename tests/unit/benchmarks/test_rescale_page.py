@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benchmarks.rescale_page import PAGE, PRIOR, RUNS, rendered
+from benchmarks.rescale_page import PAGE, PRIOR, RUNS, fit_prior, rendered
 
 from headgate.pipeline.downtime_prior import prior_text
 from headgate.rescales.plots import draw_plots
-from headgate.rescales.prior import fit_rows
 from headgate.rescales.rows import Row
 from headgate.rescales.runs_file import RunsFile
 
@@ -28,7 +27,7 @@ def test_the_page_says_what_the_runs_say(rows: tuple[Row, ...]) -> None:
 
 def test_the_prior_is_what_the_model_learns_from_the_runs(rows: tuple[Row, ...]) -> None:
     """Else: `python -m benchmarks.rescale_page`."""
-    assert PRIOR.read_text(encoding="utf-8") == prior_text(fit_rows(rows))
+    assert PRIOR.read_text(encoding="utf-8") == prior_text(fit_prior(rows))
 
 
 def test_the_plots_of_the_page_can_be_drawn_from_the_runs(rows: tuple[Row, ...], tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headgate.rescales.cells import Backend
 from headgate.rescales.findings import loading_table, parallelism_table, savepoint_line, savepoint_table
 from headgate.rescales.prior import fit_rows, model_table
@@ -32,10 +34,22 @@ def test_every_measured_cell_is_a_line(series_rows: list[Row]) -> None:
 
 def test_linear_savepoints_are_called_so(series_rows: list[Row]) -> None:
     """4 s a GB is 0.4 s for 100 MB, and nothing is left over at any state."""
-    line = cells(savepoint_table(series_rows), "hashmap")
-    assert line[2].startswith("0.40 (")
-    assert line[3:5] == ["1.00", "1.000"]
-    assert line[5].replace("-", "+") == "0: +0.00, 10: +0.00, 100: +0.00, 500: +0.00"
+    line = cells(savepoint_table(series_rows), "hashmap", "all")
+    assert line[3].startswith("0.40 (")
+    assert line[4:6] == ["1.00", "1.000"]
+    assert line[6].replace("-", "+") == "0: +0.00, 10: +0.00, 100: +0.00, 500: +0.00"
+
+
+def test_the_calm_half_is_told_apart(series_rows: list[Row]) -> None:
+    """Savepoints that met a busy machine took longer, above all large ones: that is no bend of the calm ones."""
+    busy = [
+        replace(row, load=30.0, phases=replace(row.phases, savepoint_s=5 * row.phases.savepoint_s))
+        for row in series_rows
+        if row.cell.state_mb == 500
+    ]
+    table = savepoint_table([*series_rows, *busy])
+    assert cells(table, "rocksdb", "all")[-1] == "no: it bends"
+    assert cells(table, "rocksdb", "calm half")[4] == "1.00"
 
 
 def test_two_states_make_no_line(series_rows: list[Row]) -> None:
@@ -55,7 +69,7 @@ def test_the_largest_share_is_named(series_rows: list[Row]) -> None:
 def test_loading_that_is_shared_falls_with_the_parallelism(series_rows: list[Row]) -> None:
     """By ranks within what is alike in all else."""
     with_state = [row for row in series_rows if row.cell.state_mb]
-    loading = float(cells(parallelism_table(with_state), "in-place")[1].split(" ")[0])
+    loading = float(cells(parallelism_table(with_state), "in-place", "all")[2].split(" ")[0])
     assert loading < -0.9
 
 

@@ -38,10 +38,10 @@ def await_workers(ledger: Ledger, sample: JobSample, decision: Decision, *, repl
         decision = _with_slots(ledger, sample, decision)
     elif not replaces:
         decision = _in_place(ledger, sample, decision)
-    if decision.outcome is Outcome.RESCALE or decision.reason is Reason.WORKERS_AWAITED:
-        ledger.promised[sample.job] = max(0, _more(sample, decision))
-        if replaces:
-            ledger.reserved[sample.job] = needed_slots(decision, sample)
+    ledger.promised[sample.job] = max(0, _more(sample, decision))
+    if replaces and (decision.outcome is Outcome.RESCALE or decision.reason is Reason.WORKERS_AWAITED):
+        wanted = {each.vertex: each.wanted for each in decision.proposals}
+        ledger.reserved[sample.job] = slots_of(sample.topology, wanted)
     return decision
 
 
