@@ -33,7 +33,9 @@ def measure_rescale(
         str | None, typer.Option(help="REST address of a cluster to use, as http://HOST:8081; by default an own one.")
     ] = None,
     *,
-    budget: Annotated[str, typer.Option(help="How long it may take, for example `45m`.")] = "45m",
+    budget: Annotated[
+        str, typer.Option(help="How long it may take, as `45m`; minutes more where a rescale hangs.")
+    ] = "45m",
     seed: Annotated[int, typer.Option(help="Number that fixes the order of the series.")] = 1,
     runs: Annotated[
         Path, typer.Option(help="File that receives a line a rescale; what it has is not measured again.")
@@ -53,8 +55,9 @@ def measure_rescale(
     Each line is on disk before the next rescale begins. So it may be interrupted (Ctrl-C) and called again with the
     same seed: it goes on where it was.
 
-    A cluster of your own needs 8 free slots, the adaptive scheduler, checkpoints, and
-    web.adaptive-scheduler.rescale-history.size: there it measures your disks and your network, which is the point.
+    A cluster of your own needs 8 free slots, the adaptive scheduler, web.adaptive-scheduler.rescale-history.size,
+    execution.checkpointing.interval, .dir and .savepoint-dir: there it measures your disks and your network, which is
+    the point.
     """
     file = RunsFile(runs)
     with console.failures():

@@ -5,19 +5,21 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-from headgate.demo.submit import cancel_job
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, PermanentError
+from headgate.rescales.answers import read_savepoint
 from headgate.rescales.backlog import KEEPING_UP, outlet
 from headgate.rescales.cells import Backend, Block, Kind, Move
 from headgate.rescales.job import await_running, measured_job
-from headgate.rescales.rest import Rest, await_value
+from headgate.rescales.rest import Rest, await_value, reading
 from headgate.rescales.run import Measured, Stand, rescale
 
 _SETTLED_S = (0.5, 2.0)
 """Least and most time between two rescales: at random, so that the next checkpoint may be near or far."""
+_END_LIMIT = timedelta(seconds=30)
 
 
 class Bench:
@@ -35,8 +37,9 @@ class Bench:
         """
         self._rest, self._block = rest, block
         start = block.cell(run).move.before
-        self._stand = Stand(job=measured_job(jar_id, block.state_mb, block.backend), job_id="", parallelism=start)
+        self._stand = Stand(job=measured_job(jar_id, block.state_mb, block.backend), parallelism=start)
 
+    @reading()
     def __enter__(self) -> Self:
         """
         Start the job and wait until it has its state and keeps up with its load.
@@ -45,10 +48,9 @@ class Bench:
             HeadgateError: it does not come to that.
         """
         stand = self._stand
-        job_id = stand.job.start(self._rest, stand.parallelism)
-        self._stand = Stand(job=stand.job, job_id=job_id, parallelism=stand.parallelism)
         try:
-            job = await_running(self._rest, job_id, stand.parallelism)
+            stand.start(self._rest, stand.parallelism)
+            job = await_running(self._rest, stand.job_id, stand.parallelism)
             # The load comes after the state: who has caught up with it has all of its state.
             outlet(self._rest, job, stand.parallelism, stand.job.spec.epoch).await_lag(KEEPING_UP)
         except BaseException:
@@ -60,6 +62,7 @@ class Bench:
         """Tell whether the job stands where a run begins."""
         return self._block.cell(run).move.before == self._stand.parallelism
 
+    @reading()
     def measure(self, run: int, seed: int) -> Measured:
         """
         Settle for a moment that the seed decides, and make a rescale.
@@ -69,9 +72,7 @@ class Bench:
         """
         chance = random.Random(f"{seed} {run}")  # noqa: S311 - an experiment's pauses, no secret
         time.sleep(chance.uniform(*_SETTLED_S))
-        measured = rescale(self._rest, self._stand, self._block.cell(run).move)
-        self._stand = measured.stand
-        return measured
+        return rescale(self._rest, self._stand, self._block.cell(run).move)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -80,14 +81,30 @@ class Bench:
         self._remove()
 
     def _remove(self) -> None:
-        with suppress(HeadgateError):
-            cancel_job(self._rest.url, self._stand.job_id)
-            await_value(self._has_ended, "the job's end")
-            for savepoint in self._stand.savepoints:
+        if self._stand.job_id:
+            with suppress(HeadgateError):
+                self._end_job()
+        for savepoint in self._stand.savepoints:
+            with suppress(HeadgateError):
                 self._rest.send("POST", "/savepoint-disposal", {"savepoint-path": savepoint})
 
+    @reading()
+    def _end_job(self) -> None:
+        await_value(self._has_ended, "the job's end", limit=_END_LIMIT)
+        # Whoever was interrupted while it was written has not been told where it is.
+        latest = read_savepoint(self._rest.get(f"{self._path}/checkpoints"))
+        if latest and latest.path not in self._stand.savepoints:
+            self._stand.savepoints.append(latest.path)
+
     def _has_ended(self) -> bool | None:
-        return self._rest.get(f"/jobs/{self._stand.job_id}")["state"] in {"CANCELED", "FINISHED", "FAILED"} or None
+        # At every look: where the start was interrupted, the job may be there only now.
+        with suppress(PermanentError):
+            self._rest.send("PATCH", f"{self._path}?mode=cancel", {})
+        return self._rest.get(self._path)["state"] in {"CANCELED", "FINISHED", "FAILED"} or None
+
+    @property
+    def _path(self) -> str:
+        return f"/jobs/{self._stand.job_id}"
 
 
 def warm_up(rest: Rest, jar_id: str, parallelism: int) -> None:

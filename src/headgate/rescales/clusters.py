@@ -10,7 +10,7 @@ from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.engines.flink.local.runtime import FlinkRuntime
 from headgate.engines.flink.local.settings import LAB, Settings
 from headgate.errors import PermanentError
-from headgate.rescales.rest import Rest
+from headgate.rescales.rest import Rest, reading
 
 CHECKPOINT_INTERVAL_S = 4
 TASK_MANAGERS, SLOTS = 2, 4
@@ -38,6 +38,13 @@ MEASURING: Settings = MappingProxyType(
 """A laboratory: everything that only makes one wait is short, and 500 MB of state fit on the heap."""
 
 
+_DIRECTORIES = {
+    "execution.checkpointing.dir": "state.checkpoints.dir",
+    "execution.checkpointing.savepoint-dir": "state.savepoints.dir",
+}
+"""Settings without which no state of 500 MB is kept, each with its name of before Flink 2."""
+
+
 @contextmanager
 def own_cluster(runtime: FlinkRuntime) -> Iterator[Rest]:
     """Run a cluster on this machine for as long as the context lasts."""
@@ -55,22 +62,34 @@ def existing_cluster(url: str, *, slots: int) -> Iterator[Rest]:
         slots: how many must be free.
 
     Raises:
-        PermanentError: it lacks slots, or does not tell what is needed; the text says which setting is missing.
+        PermanentError: it lacks slots, makes no checkpoints or savepoints, or does not tell what is needed; the text
+            says which setting is missing.
     """
     rest = Rest(url=url.rstrip("/"))
     _check(rest, slots)
     yield rest
 
 
+@reading()
 def _check(rest: Rest, slots: int) -> None:
     free = rest.get("/overview")["slots-available"]
     if free < slots:
         message = f"{rest.url} has {free} free slots, and {slots} are needed"
         raise PermanentError(message)
-    settings = {each["key"]: each["value"] for each in rest.get("/jobmanager/config")}
+    _check_settings(rest.url, {each["key"]: each["value"] for each in rest.get("/jobmanager/config")})
+
+
+def _check_settings(url: str, settings: Settings) -> None:
     if settings.get("jobmanager.scheduler", "").lower() != "adaptive":
-        message = f"{rest.url} has no adaptive scheduler. Hint: jobmanager.scheduler: adaptive"
+        message = f"{url} has no adaptive scheduler. Hint: jobmanager.scheduler: adaptive"
         raise PermanentError(message)
     if int(settings.get("web.adaptive-scheduler.rescale-history.size", "0")) < 1:
-        message = f"{rest.url} keeps no history of rescales. Hint: web.adaptive-scheduler.rescale-history.size: 10"
+        message = f"{url} keeps no history of rescales. Hint: web.adaptive-scheduler.rescale-history.size: 10"
         raise PermanentError(message)
+    if "execution.checkpointing.interval" not in settings:
+        message = f"{url} makes no checkpoints. Hint: execution.checkpointing.interval: {CHECKPOINT_INTERVAL_S} s"
+        raise PermanentError(message)
+    for name, former in _DIRECTORIES.items():
+        if not {name, former} & settings.keys():
+            message = f"{url} has no place for checkpoints or savepoints by default. Hint: {name}: DIRECTORY"
+            raise PermanentError(message)

@@ -17,7 +17,12 @@ def estimated_run(cell: Cell) -> timedelta:
     return timedelta(seconds=_FIXED_S[kind] + _PER_MB_S[kind] * cell.state_mb)
 
 
+def estimated_start(block: Block) -> timedelta:
+    """Return how long a job's start and the building up of its state take."""
+    return timedelta(seconds=_JOB_S + _JOB_PER_MB_S * block.state_mb)
+
+
 def estimated_block(block: Block) -> timedelta:
-    """Return how long a job's rescales take, with its start and the building up of its state."""
+    """Return how long a job's rescales take, with its start."""
     runs = (estimated_run(block.cell(block.first_run + number)) for number in range(len(block.moves)))
-    return sum(runs, timedelta(seconds=_JOB_S + _JOB_PER_MB_S * block.state_mb))
+    return sum(runs, estimated_start(block))

@@ -27,9 +27,10 @@ class MeasuredJob:
     spec: LoadJobSpec
     backend: Backend
 
-    def start(self, rest: Rest, parallelism: int, *, savepoint: str | None = None) -> str:
-        """Start it and return its id; it may not be running yet."""
+    def start(self, rest: Rest, job_id: str, *, parallelism: int, savepoint: str | None) -> None:
+        """Start it under this id, from a savepoint if there is one; it may not be running yet."""
         order = {
+            "jobId": job_id,
             "entryClass": ENTRY_CLASS,
             "programArgsList": self.spec.arguments(),
             "parallelism": parallelism,
@@ -40,7 +41,7 @@ class MeasuredJob:
             },
         }
         origin = {"savepointPath": savepoint} if savepoint else {}
-        return str(rest.send("POST", f"/jars/{self.jar_id}/run", order | origin)["jobid"])
+        rest.send("POST", f"/jars/{self.jar_id}/run", order | origin)
 
 
 def measured_job(jar_id: str, state_mb: int, backend: Backend) -> MeasuredJob:

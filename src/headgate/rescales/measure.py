@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from headgate.demo.submit import upload_jar
 from headgate.errors import ConfigError, HeadgateError
 from headgate.rescales.bench import Bench, warm_up
 from headgate.rescales.cells import Block, Cell
-from headgate.rescales.estimate import estimated_run
+from headgate.rescales.estimate import estimated_run, estimated_start
 from headgate.rescales.machine import load_average
 from headgate.rescales.rest import Rest
 from headgate.rescales.rows import Row
@@ -30,13 +30,15 @@ class Order:
     seed: int
     blocks: tuple[Block, ...]
     budget: timedelta
-    """No rescale is begun that would probably end after it."""
+    """
+    No job is started and no rescale begun that would probably end after it; what goes wrong then may take minutes more.
+    """
 
 
 @dataclass(slots=True, kw_only=True)
 class Measuring:
     """
-    A series on its way.
+    A series on its way; its budget runs from the moment that this is made.
 
     Attributes:
         order: what is measured.
@@ -49,23 +51,35 @@ class Measuring:
     file: RunsFile
     jar: Path
     tell: Tell
-    _deadline: float = 0.0
-    _failures: int = 0
+    _deadline: float = field(init=False)
+    _failures: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        """Reckon when the budget ends."""
+        self._deadline = time.monotonic() + self.order.budget.total_seconds()
 
     def go_through(self, rest: Rest) -> None:
+        """
+        Give the cluster the jar, warm it up, and measure.
+
+        Raises:
+            HeadgateError: the cluster does not even warm up, or several rescales in a row failed.
+        """
+        jar_id = upload_jar(rest.url, self.jar)
+        warm_up(rest, jar_id, max(move.before for block in self.order.blocks for move in block.moves))
+        self.measure(rest, jar_id)
+
+    def measure(self, rest: Rest, jar_id: str) -> None:
         """
         Measure what the file does not have yet, until all is done or the budget is used up.
 
         Raises:
             HeadgateError: several rescales in a row failed.
         """
-        self._deadline = time.monotonic() + self.order.budget.total_seconds()
         done = done_runs(self.file.rows(), self.order)
-        jar_id = upload_jar(rest.url, self.jar)
-        warm_up(rest, jar_id, max(move.before for block in self.order.blocks for move in block.moves))
         for block in self.order.blocks:
             pending = _runs_left(block, done)
-            while pending and self._has_time_for(block.cell(pending[0])):
+            while pending and self._has_time_for(block.cell(pending[0]), start=estimated_start(block)):
                 self._try_runs(rest, jar_id, block, pending)
 
     def _try_runs(self, rest: Rest, jar_id: str, block: Block, pending: list[int]) -> None:
@@ -99,8 +113,8 @@ class Measuring:
         self.file.append(row)
         self.tell(_line(row))
 
-    def _has_time_for(self, cell: Cell) -> bool:
-        return time.monotonic() + estimated_run(cell).total_seconds() < self._deadline
+    def _has_time_for(self, cell: Cell, *, start: timedelta = timedelta()) -> bool:
+        return time.monotonic() + (start + estimated_run(cell)).total_seconds() < self._deadline
 
 
 def done_runs(rows: Sequence[Row], order: Order) -> frozenset[int]:

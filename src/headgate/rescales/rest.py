@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 from urllib.error import HTTPError
 
 from headgate.engines.flink.local.loopback import call_json
-from headgate.errors import HeadgateError, NotFoundError, RefusedError, TransientError, UnreachableError
+from headgate.errors import HeadgateError, NotFoundError, PermanentError, RefusedError, TransientError, UnreachableError
 
 T = TypeVar("T")
 
@@ -97,6 +98,21 @@ def _asked(ask: Callable[[], T | None]) -> T | None:
         return ask()
     except (UnreachableError, NotFoundError):
         return None
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """
+    Read answers that may be of another Flink than those that are known.
+
+    Raises:
+        PermanentError: something is missing in one, or is not of the kind that it should be.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError) as error:
+        message = f"an answer of the cluster is not understood: {error!r}"
+        raise PermanentError(message) from error
 
 
 def vertex_ids(job: Mapping[str, Any]) -> dict[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
+from uuid import uuid4
 
-from headgate.errors import RefusedError
+from headgate.errors import PermanentError, RefusedError
 from headgate.rescales.answers import (
     Snapshot,
     read_rescale,
@@ -24,15 +25,33 @@ from headgate.rescales.phases import Instants, Phases, SubtaskTimes, last_to_run
 from headgate.rescales.rest import Rest, await_value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Stand:
-    """A measured job that runs, and the savepoints that its start came from."""
+    """What a cluster has of a measured job: right at every moment, so that whoever is interrupted can remove it."""
 
     job: MeasuredJob
-    job_id: str
     parallelism: int
-    savepoints: tuple[str, ...] = ()
+    job_id: str = ""
+    """Of what runs, or is being started; empty where nothing is."""
+    savepoints: list[str] = field(default_factory=list)
     """To be removed when nothing runs from them any more."""
+
+    def start(self, rest: Rest, parallelism: int) -> None:
+        """
+        Start the job, from its last savepoint if it has one; it may not be running yet.
+
+        Raises:
+            UnreachableError: no answer; it may have been started all the same.
+            RefusedError: Flink will not.
+        """
+        # Known before it is asked for: whoever is interrupted meanwhile would not learn it from the answer.
+        self.job_id, self.parallelism = uuid4().hex, parallelism
+        savepoint = self.savepoints[-1] if self.savepoints else None
+        try:
+            self.job.start(rest, self.job_id, parallelism=parallelism, savepoint=savepoint)
+        except PermanentError:
+            self.job_id = ""
+            raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +61,6 @@ class Measured:
     at: datetime
     phases: Phases
     snapshot: Snapshot
-    stand: Stand
-    """What runs since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +72,6 @@ class _Ending:
     snapshot_begun_ms: int
     stopping_ms: int
     stopped_ms: int
-    stand: Stand
     job: dict[str, Any]
     """What `/jobs/:id` says of it."""
 
@@ -63,6 +79,11 @@ class _Ending:
 def rescale(rest: Rest, stand: Stand, move: Move) -> Measured:
     """
     Bring a job that keeps up with its load to another parallelism, and wait until it keeps up again.
+
+    Args:
+        rest: the cluster's.
+        stand: is told at once what becomes of the job.
+        move: from the parallelism that it has.
 
     Raises:
         TransientError: a step took too long, or there was no answer.
@@ -85,7 +106,7 @@ def rescale(rest: Rest, stand: Stand, move: Move) -> Measured:
         caught_up=caught_up,
     )
     at = datetime.fromtimestamp(ending.requested_ms / 1000, UTC)
-    return Measured(at=at, phases=split(instants), snapshot=ending.snapshot, stand=ending.stand)
+    return Measured(at=at, phases=split(instants), snapshot=ending.snapshot)
 
 
 def _outlet(rest: Rest, stand: Stand) -> Outlet:
@@ -98,6 +119,7 @@ def _in_place(rest: Rest, stand: Stand, parallelism: int) -> _Ending:
     vertices = rest.get(path)["vertices"]
     requested = now_ms()
     rest.send("PUT", f"{path}/resource-requirements", {vertex["id"]: bounds for vertex in vertices})
+    stand.parallelism = parallelism
     job = await_running(rest, stand.job_id, parallelism)
     rescaled = await_value(lambda: read_rescale(rest.get(f"{path}/rescales/history"), requested), "the rescale's id")
     restart = read_restart(rest.get(f"{path}/rescales/details/{rescaled}"))
@@ -108,7 +130,6 @@ def _in_place(rest: Rest, stand: Stand, parallelism: int) -> _Ending:
         snapshot_begun_ms=restart.stopping_ms,
         stopping_ms=restart.stopping_ms,
         stopped_ms=restart.stopped_ms,
-        stand=Stand(job=stand.job, job_id=stand.job_id, parallelism=parallelism, savepoints=stand.savepoints),
         job=job,
     )
 
@@ -117,10 +138,10 @@ def _redeployed(rest: Rest, stand: Stand, parallelism: int) -> _Ending:
     path = f"/jobs/{stand.job_id}"
     requested = now_ms()
     trigger = rest.send("POST", f"{path}/stop", {"drain": False})["request-id"]
-    location = await_value(lambda: _location(rest, f"{path}/savepoints/{trigger}"), "the savepoint")
+    stand.savepoints.append(await_value(lambda: _location(rest, f"{path}/savepoints/{trigger}"), "the savepoint"))
     stopped = await_value(lambda: rest.get(path)["timestamps"]["FINISHED"] or None, "the job's end")
-    job_id = stand.job.start(rest, parallelism, savepoint=location)
-    job = await_running(rest, job_id, parallelism)
+    stand.start(rest, parallelism)
+    job = await_running(rest, stand.job_id, parallelism)
     snapshot = await_value(lambda: read_savepoint(rest.get(f"{path}/checkpoints")), "the savepoint's instants")
     return _Ending(
         snapshot=snapshot,
@@ -128,7 +149,6 @@ def _redeployed(rest: Rest, stand: Stand, parallelism: int) -> _Ending:
         snapshot_begun_ms=snapshot.begun_ms,
         stopping_ms=snapshot.complete_ms,
         stopped_ms=stopped,
-        stand=Stand(job=stand.job, job_id=job_id, parallelism=parallelism, savepoints=(*stand.savepoints, location)),
         job=job,
     )
 

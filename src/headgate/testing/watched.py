@@ -11,6 +11,7 @@ from enum import StrEnum
 from headgate.engines.simulated.job import RunningJob
 from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobMeasure
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.state import Intent, JobState, ScalingRecord, VersionedState
 from headgate.model.topology import Topology
@@ -57,11 +58,17 @@ class Disturbance:
 
 
 class Apart(Disturbance):
-    """Hides from each job what slots the others take: all that jobs of one cluster are told of each other."""
+    """
+    Hides from each job all that jobs of one cluster are told of each other.
+
+    That is what slots the others take, and how long their rescales took: without the state nothing is learnt of those.
+    """
 
     def sampled(self, sample: JobSample) -> JobSample:
-        """Give the sample without the cluster's slots."""
-        return replace(sample, slots_total=None, slots_free=None)
+        """Give the sample without the cluster's slots and the job's state."""
+        values = dict(sample.values)
+        values.pop(JobMeasure.STATE_SIZE, None)
+        return replace(sample, slots_total=None, slots_free=None, values=values)
 
 
 class Killing(Disturbance):
