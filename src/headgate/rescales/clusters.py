@@ -62,16 +62,22 @@ def existing_cluster(url: str, *, slots: int) -> Iterator[Rest]:
         slots: how many must be free.
 
     Raises:
-        PermanentError: it lacks slots, makes no checkpoints or savepoints, or does not tell what is needed; the text
-            says which setting is missing.
+        PermanentError: it will not do.
     """
     rest = Rest(url=url.rstrip("/"))
-    _check(rest, slots)
+    check_cluster(rest, slots=slots)
     yield rest
 
 
 @reading()
-def _check(rest: Rest, slots: int) -> None:
+def check_cluster(rest: Rest, *, slots: int) -> None:
+    """
+    Ask a cluster whether rescales can be measured on it, before anything is submitted.
+
+    Raises:
+        PermanentError: it lacks slots, makes no checkpoints or savepoints, or does not tell what is needed; the text
+            says which setting is missing.
+    """
     free = rest.get("/overview")["slots-available"]
     if free < slots:
         message = f"{rest.url} has {free} free slots, and {slots} are needed"
@@ -91,5 +97,5 @@ def _check_settings(url: str, settings: Settings) -> None:
         raise PermanentError(message)
     for name, former in _DIRECTORIES.items():
         if not {name, former} & settings.keys():
-            message = f"{url} has no place for checkpoints or savepoints by default. Hint: {name}: DIRECTORY"
+            message = f"{url} has no {name}, and the job names no directory of its own. Hint: {name}: DIRECTORY"
             raise PermanentError(message)

@@ -80,7 +80,9 @@ class FakeCluster(Rest):
 
 
 def _counts(asked: str) -> list[dict[str, str]]:
-    return [{"id": name, "value": "1e15"} for name in asked.split(",")]
+    """More than any load since its beginning, and rising faster."""
+    names = asked.split(",")
+    return [{"id": name, "value": str(now_ms() / len(names))} for name in names]
 
 
 _ANSWERS: dict[str, Callable[..., Any]] = {
