@@ -46,7 +46,7 @@ class HttpSource(DeclaredSource[JsonQuestion]):
         self._web = Web(options)
 
     async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
+        """Close the connections; nothing is asked any more."""
         await super().close()
         await self._web.close()
 

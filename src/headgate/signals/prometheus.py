@@ -52,7 +52,7 @@ class PrometheusSource(DeclaredSource[PromQuery]):
         self._alone: set[PromQuery] = set()
 
     async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
+        """Close the connections; nothing is asked any more."""
         await super().close()
         await self._web.close()
 

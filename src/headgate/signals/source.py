@@ -63,7 +63,7 @@ class DeclaredSource(ABC, Generic[Question]):
         return found | {name: _signal(answers[question]) for name, question in asked.items()}
 
     async def close(self) -> None:
-        """Let go of connections; a later call opens new ones."""
+        """Let go of connections, for good where they are those of HTTP."""
         await self._answers.close()
 
     def _signal(self, name: str, ctx: JobContext) -> SignalOptions:

@@ -35,6 +35,7 @@ class Web:
         self._options = options
         self._turns = asyncio.Semaphore(options.max_calls_in_flight)
         self._session: aiohttp.ClientSession | None = None
+        self._closed = False
 
     async def get(self, path: str = "") -> tuple[HTTPStatus, Any]:
         """
@@ -51,7 +52,8 @@ class Web:
         return await self._send("POST", path, form)
 
     async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
+        """Close the connections for good: a call under way that goes on must not open what nobody closes."""
+        self._closed = True
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -100,6 +102,9 @@ class Web:
             raise UnreachableError(message) from None
 
     def _open(self) -> aiohttp.ClientSession:
+        if self._closed:
+            message = f"{self._options.name} is not asked any more: it is closed"
+            raise UnreachableError(message)
         if self._session is None:
             tls = True if self._options.ca_file is None else ssl.create_default_context(cafile=self._options.ca_file)
             self._session = aiohttp.ClientSession(

@@ -121,7 +121,7 @@ async def _facts(clients: Mapping[str, FlinkClient], ctx: JobContext) -> Facts:
 def collect_time_limit(options: ServiceOptions) -> timedelta:
     """Bound the collection of one job: no tick is held up for longer than a request or a tick may last."""
     timeouts = [cluster.request_timeout for cluster in options.clusters]
-    timeouts += [cluster.prometheus.timeout for cluster in options.clusters]
+    timeouts += [cluster.prometheus.timeout for cluster in options.clusters if cluster.prometheus.url]
     timeouts += [yarn.request_timeout for yarn in options.yarn]
     timeouts += [kubernetes.request_timeout for kubernetes in options.kubernetes]
     return max([options.collect_interval, *timeouts])

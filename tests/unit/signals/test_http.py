@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from headgate.errors import UnreachableError
 from headgate.model.samples import Signal
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions
 from headgate.ports import Missing
 from headgate.signals.http import HttpSource
 from headgate.signals.prometheus import PrometheusSource
+from headgate.signals.web import Web
 from headgate.testing.builders import at, context
 from headgate.testing.fake_web import FakeWeb, WebAnswer
 
@@ -183,3 +185,11 @@ async def test_who_is_no_prometheus_is_told(server: FakeWeb, answer: WebAnswer, 
     assert await source.query(context(), ["a", "b"]) == {"a": Missing(why=why), "b": Missing(why=why)}
     assert len(server.requests) == 1
     await source.close()
+
+
+async def test_a_call_that_outlives_its_source_opens_no_connection_that_nobody_closes(server: FakeWeb) -> None:
+    """What several jobs share goes on when one of them gives up; at shutdown it must not open a new session."""
+    web = Web(options(server.url))
+    await web.close()
+    with pytest.raises(UnreachableError, match="it is closed"):
+        await web.get()

@@ -78,7 +78,7 @@ class PrometheusServer:
         return [answer for answer in answers if not isinstance(answer, BaseException)]
 
     async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
+        """Close the connections; nothing is asked any more."""
         await self._web.close()
 
 
