@@ -51,11 +51,12 @@ def downtime_s(evaluated: EvaluatedMetrics, options: AutoscalerOptions, history:
     """
     Give how long a rescale stops the job at worst.
 
-    The upper end of what is predicted, else the longest restart that is remembered. Where there is neither, what
-    `restart.time` says for a job that owes something, and nothing for another one.
+    The upper end of what is predicted, no longer than a restart may count as; else the longest restart that is
+    remembered. Where there is neither, what `restart.time` says for a job that owes something, and nothing for another
+    one. The limit matters: a job that is never rescaled because one rescale took hours would never learn otherwise.
     """
     if evaluated.downtime is not None:
-        return evaluated.downtime.high.total_seconds()
+        return min(evaluated.downtime.high, options.restart_time_tracking_limit).total_seconds()
     measured = [record.restart for record in history if record.restart is not None]
     if measured:
         return max(measured).total_seconds()

@@ -244,8 +244,14 @@ def _within_quota(sample: JobSample, decision: Decision, options: AutoscalerOpti
 
 
 def _weighed(decision: Decision, before: Decision, options: AutoscalerOptions, state: JobState) -> Decision:
-    """Weigh a rescale anew that has become another one: where all stay for one vertex, less is saved."""
-    if not decision.changes or decision.proposals == before.proposals or decision.evaluated is None:
+    """
+    Weigh a rescale anew that has become another one: where all stay for one vertex, less is saved.
+
+    What had no price has none now: a reactive job gives slots up that are no longer its own, whatever that costs.
+    """
+    if not decision.changes or decision.proposals == before.proposals:
+        return decision
+    if decision.evaluated is None or before.price is None:
         return decision
     history = aged(state, decision.at, options).history
     return weighed(decision, decision.evaluated, options, history)

@@ -42,6 +42,7 @@ def _options(sla: SlaOptions, **rest: Any) -> AutoscalerOptions:
         "alignment_mode": "OFF",
         "scale_down_interval": timedelta(),
         "restart_time": timedelta(seconds=60),
+        "restart_time_tracking_limit": timedelta(hours=1),
     }
     return replace(AutoscalerOptions(), sla=sla, **{**known, **rest})
 
@@ -267,6 +268,16 @@ def test_a_shrink_that_costs_more_than_it_saves_is_not_made() -> None:
     assert (found.outcome, found.reason) == (Outcome.KEEP, Reason.NOT_WORTH_RESTART)
     assert "costs 8000 subtask-seconds, shrinking saves 7200 within 1 h" in found.message
     assert _decided(NOTHING, {"source": 0.75, "sink": 0.75}, downtime=_learnt(800)).outcome is Outcome.RESCALE
+
+
+def test_one_rescale_that_took_hours_does_not_end_all_shrinking() -> None:
+    """Nothing better would ever be learnt: the price reckons with no more than a restart may count as."""
+    hours, limit = _learnt(36_000), timedelta(minutes=10)
+    found = _decided(NOTHING, {"source": 0.75, "sink": 0.75}, downtime=hours, restart_time_tracking_limit=limit)
+
+    assert found.outcome is Outcome.RESCALE
+    assert found.price is not None
+    assert found.price.downtime_s == 600
 
 
 def test_what_is_predicted_counts_for_more_than_the_longest_restart() -> None:

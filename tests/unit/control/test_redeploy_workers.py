@@ -11,7 +11,9 @@ import pytest
 from headgate.algorithm.alignment import AlignmentMode
 from headgate.algorithm.reactive.slots import slots_of
 from headgate.control.deciding import PlainDecider
+from headgate.control.reactive.awaiting import await_workers
 from headgate.control.reactive.deciding import ReactiveDecider
+from headgate.control.reactive.ledger import Ledger
 from headgate.control.reactive.sharing import is_reactive
 from headgate.control.reactive.steering import SteeredCluster, Steering
 from headgate.control.redeployment import Redeployment
@@ -30,6 +32,7 @@ from headgate.ports import JobContext
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.fakes import FakeEngine
 from headgate.testing.reacting import FakeProvider
+from headgate.testing.redeploying import decision_for
 from headgate.testing.scenario import Scenario
 
 OTHER = JobKey(ORDERS.cluster, "other")
@@ -241,6 +244,25 @@ async def test_two_jobs_are_not_promised_the_same_slots() -> None:
 
     await stage.tick(20, 1.0)
     assert (await stage.tick(30, 2.0, job=OTHER)).reason is Reason.RESCALED
+
+
+def test_the_slots_of_a_job_between_stop_and_start_are_not_free() -> None:
+    """Nothing runs there at the moment; whoever took them now would keep the other job from starting."""
+    running = replace(
+        sample(chain({"source": 2, "agg": 2}, max_parallelism=128)),
+        settings=EngineSettings(adaptive=False),
+        slots_total=12,
+        slots_free=10,
+    )
+    wish = decision_for(running, {"source": 10, "agg": 10}, {}, at(0))
+    ledger = Ledger(steered={ORDERS.cluster}, rooms={ORDERS.cluster: 12}, reserved={OTHER: 6}, promised={OTHER: 2})
+
+    stopped = await_workers(ledger, running, wish, replaces=True)
+    ledger.used = {OTHER: 4}
+    still_running = await_workers(ledger, replace(running, slots_free=6), wish, replaces=True)
+
+    assert set(stopped.targets.values()) == {2 + 10 - 6}
+    assert set(still_running.targets.values()) == {2 + 6 - 2}
 
 
 def _offered(stage: Stage, *, without: JobKey | None = None) -> int:

@@ -13,6 +13,7 @@ from headgate.errors import RefusedError
 from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.downtime import Downtime
 from headgate.model.events import EventReason
+from headgate.model.forecast import Price
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
 from headgate.model.redeploy import Launch, Overlay, Redeploy, successor_of
@@ -194,17 +195,33 @@ def test_nothing_shrinks_because_a_vertex_was_lowered() -> None:
     assert (whole.reason, whole.changes) == (Reason.WHOLE_JOB, {})
 
 
-@pytest.mark.parametrize(("seconds", "outcome"), [(1_000, Outcome.KEEP), (800, Outcome.RESCALE)])
-def test_the_whole_job_has_its_own_price(seconds: float, outcome: Outcome) -> None:
-    """Two subtasks go, not three: they save 7,200 subtask-seconds in an hour, and 8 stand still for the downtime."""
+PATIENT = context(options=AutoscalerOptions(restart_time_tracking_limit=timedelta(hours=1)))
+PRICED = Price(downtime_s=1.0, cost_s=8.0, saved_s=10_800.0, horizon=timedelta(hours=1))
+"""Of the wish for each vertex by itself."""
+
+
+def weighed_wish(seconds: float) -> tuple[JobSample, Decision]:
+    """Let three of eight subtasks go, of a job whose rescale takes so long."""
     running = sample(chain({"source": 4, "agg": 4}), settings=FIXED)
     takes = timedelta(seconds=seconds)
     known = replace(
         evaluated(running.topology, {}), downtime=Downtime(expected=takes, low=takes, high=takes, basis="seen")
     )
-    wish = replace(decision_for(running, {"source": 2, "agg": 3}, {}, at(0)), evaluated=known)
+    return running, replace(decision_for(running, {"source": 2, "agg": 3}, {}, at(0)), evaluated=known)
 
-    decision = BY_REDEPLOY.planned(context(), running, JobState(), wish)
+
+def test_what_had_no_price_has_none_for_the_whole_job() -> None:
+    """A reactive job gives up slots that are no longer its own, whatever that costs."""
+    running, wish = weighed_wish(3_600)
+    decision = BY_REDEPLOY.planned(PATIENT, running, JobState(), wish)
+    assert (decision.outcome, decision.price) == (Outcome.RESCALE, None)
+
+
+@pytest.mark.parametrize(("seconds", "outcome"), [(1_000, Outcome.KEEP), (800, Outcome.RESCALE)])
+def test_the_whole_job_has_its_own_price(seconds: float, outcome: Outcome) -> None:
+    """Two subtasks go, not three: they save 7,200 subtask-seconds in an hour, and 8 stand still for the downtime."""
+    running, wish = weighed_wish(seconds)
+    decision = BY_REDEPLOY.planned(PATIENT, running, JobState(), replace(wish, price=PRICED))
 
     assert decision.outcome is outcome
     assert (decision.reason is Reason.NOT_WORTH_RESTART) == (outcome is Outcome.KEEP)

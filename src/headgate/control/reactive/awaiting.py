@@ -7,6 +7,7 @@ stopped before its slots are there, nor for a parallelism that its cluster can n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from headgate.algorithm.reactive.decide import needed_slots
@@ -79,11 +80,18 @@ def _free(ledger: Ledger, sample: JobSample) -> int | None:
     if free is None or total is None:
         return None
     going = max(0, total - ledger.caps.get(sample.job.cluster, total))
-    return max(0, free - going - _promised_to_others(ledger, sample.job))
+    return max(0, free - going - sum(_kept_for(other, ledger) for other in _others(ledger, sample.job)))
 
 
-def _promised_to_others(ledger: Ledger, job: JobKey) -> int:
-    return sum(slots for other, slots in ledger.promised.items() if other != job and other.cluster == job.cluster)
+def _others(ledger: Ledger, job: JobKey) -> Iterator[JobKey]:
+    known = ledger.promised.keys() | ledger.reserved.keys()
+    return (other for other in known if other != job and other.cluster == job.cluster)
+
+
+def _kept_for(job: JobKey, ledger: Ledger) -> int:
+    """Give the free slots that are another job's: those more, or all of them while it is between stop and start."""
+    missing = ledger.reserved.get(job, 0) - ledger.used.get(job, 0)
+    return max(ledger.promised.get(job, 0), missing)
 
 
 def _more(sample: JobSample, decision: Decision) -> int:

@@ -64,6 +64,8 @@ class Ledger:
     """Slots that a cluster can have when it has all the workers that it may; 0 where none can be had now."""
     promised: dict[JobKey, int] = field(default_factory=dict)
     """Slots more that each job was last decided to take; until it is decided for again they may still count as free."""
+    used: dict[JobKey, int] = field(default_factory=dict)
+    """Slots that each job was seen to use at the begin of the cycle; one of which nothing runs is absent."""
     reserved: dict[JobKey, int] = field(default_factory=dict)
     """Slots in all of each job that is being replaced or waits for it, also while nothing of it runs."""
 

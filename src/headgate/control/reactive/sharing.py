@@ -64,6 +64,7 @@ def share_out(observations: Seen, ledger: Ledger, now: datetime) -> None:
     """
     following = {job for job, seen in observations.items() if is_reactive(seen.ctx.options)}
     ledger.keep_only(following)
+    ledger.used = {job: used_slots(seen) for job, seen in observations.items()}
     for cluster, jobs in by_cluster(observations, {job.cluster for job in following}).items():
         ledger.jobs[cluster] = len(jobs)
         sample = latest_sample(jobs)
