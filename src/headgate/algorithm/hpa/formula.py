@@ -24,10 +24,12 @@ def relative_lag_change(lag_slope: float, rate: float) -> float:
     """
     Give what comes in over what is read: 1 where the lag stays, 2 where as much piles up as is read.
 
-    NaN where nothing is read: nobody can tell then how many times as much would be.
+    NaN where nothing is read: nobody can tell then how many times as much would be. Where next to nothing is, it is
+    no further from 0 than `LARGEST`, which no job can follow anyway.
     Source: Varga, Balassi, Kiss (2021), relative lag change `1 + deriv(total lag) / total rate`.
     """
-    return 1 + lag_slope / rate if rate > 0 else math.nan
+    change = 1 + lag_slope / rate if rate > 0 else math.nan
+    return change if math.isnan(change) else max(-LARGEST, min(change, LARGEST))
 
 
 def utilization(idle_ms: float) -> float:

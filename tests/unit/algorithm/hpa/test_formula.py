@@ -14,6 +14,7 @@ from headgate.algorithm.hpa.formula import (
     usage_ratio,
     utilization,
 )
+from headgate.algorithm.policies import LARGEST
 
 USUAL = Tolerance()
 
@@ -27,6 +28,15 @@ def test_the_lag_change_is_what_comes_over_what_is_read(slope: float, rate: floa
 def test_of_a_job_that_reads_nothing_nobody_can_tell_it() -> None:
     """Neither infinity nor one: a job that hangs is not answered by more of it."""
     assert math.isnan(relative_lag_change(1000.0, 0.0))
+    assert math.isnan(relative_lag_change(math.nan, 1.0))
+
+
+@pytest.mark.parametrize("slope", [1.0, -1.0])
+def test_next_to_nothing_read_is_a_number_all_the_same(slope: float) -> None:
+    """A rate too small to divide by must not end in infinity, which no number of replicas is."""
+    change = relative_lag_change(slope, 5e-324)
+    assert change == math.copysign(LARGEST, slope)
+    assert usage_ratio(change, 1.0) == change
 
 
 @pytest.mark.parametrize(("idle_ms", "share"), [(0, 1), (300, 0.7), (1000, 0), (1020, 0), (-3, 1)])
