@@ -19,7 +19,8 @@ from typing import Any
 
 import typer
 
-from benchmarks.policies_run import Setting, Watch, job_of, provided, running_job, staffed, wait_until
+from benchmarks.policies_run import POLL_S, Setting, Watch, job_of, provided, running_job, staffed
+from benchmarks.waiting import wait_until
 from headgate.demo.loadjob import ENTRY_CLASS, LoadJobSpec, build_jar
 from headgate.demo.submit import submit_job
 from headgate.engines.flink.local.cluster import LocalCluster
@@ -121,11 +122,11 @@ def measured(name: str, runtime: FlinkRuntime, jar: Path, logs: Path | None = No
         provided(cluster, arm.begins_with - fixed),
         tempfile.TemporaryDirectory() as temporary,
     ):
-        wait_until(lambda: staffed(cluster.url) == arm.begins_with)
+        wait_until(lambda: staffed(cluster.url) == arm.begins_with, poll_s=POLL_S)
         spec = job_of(name, SETTING, epoch=datetime.now(UTC) + LEAD)
         arguments = spec.arguments()
         submit_job(cluster.url, jar, entry_class=ENTRY_CLASS, arguments=arguments, parallelism=arm.begins_with)
-        wait_until(lambda: running_job(cluster.url) is not None)
+        wait_until(lambda: running_job(cluster.url) is not None, poll_s=POLL_S)
         watch = Watch(cluster.url, spec)
         watch.await_epoch(HEAD_START)
         folder = (logs or Path(temporary)) / f"{name}-{spec.epoch:%H%M%S}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,6 @@ from headgate.providers.folder import end_workers
 from headgate.providers.local import FOLDER, LocalProcessesProvider
 
 POLL_S = 0.5
-LIMIT = timedelta(minutes=3)
 STAGE = "work"
 UTILIZATION = 0.7
 """Busy share for which both static arms are sized, and at which both others aim."""
@@ -152,21 +151,6 @@ class Watch:
 
     def _now_s(self) -> float:
         return (datetime.now(UTC) - self._epoch).total_seconds()
-
-
-def wait_until(reached: Callable[[], bool]) -> None:
-    """
-    Wait for a condition.
-
-    Raises:
-        TimeoutError: it did not come.
-    """
-    deadline = time.monotonic() + LIMIT.total_seconds()
-    while not reached():
-        if time.monotonic() > deadline:
-            message = f"not within {LIMIT}"
-            raise TimeoutError(message)
-        time.sleep(POLL_S)
 
 
 def _ask(url: str) -> Any:

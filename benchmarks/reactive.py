@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from benchmarks.waiting import wait_until
 from headgate.demo.loadjob import ENTRY_CLASS, ConstantProfile, LoadJobSpec, Stage, build_jar
 from headgate.demo.submit import submit_job
 from headgate.engines.flink.local.cluster import LocalCluster
@@ -30,7 +31,6 @@ from headgate.testing.process import HeadgateProcess
 
 RESULTS = Path(__file__).with_name("results") / "reactive.json"
 SLOTS = 2
-LIMIT = timedelta(minutes=3)
 POLL_S = 0.1
 STEERED = {
     "mode": "act",
@@ -80,7 +80,7 @@ def reactive(runtime: FlinkRuntime, jar: Path) -> Iterator[LocalCluster]:
     with LocalCluster(
         runtime=replace(runtime, application=job), task_managers=1, slots=SLOTS, settings=REACTIVE
     ) as cluster:
-        until(lambda: runs_in(cluster, SLOTS))
+        wait_until(lambda: runs_in(cluster, SLOTS), poll_s=POLL_S)
         yield cluster
 
 
@@ -94,7 +94,7 @@ def steered(runtime: FlinkRuntime, jar: Path) -> Iterator[LocalCluster]:
         submit_job(cluster.url, jar, entry_class=ENTRY_CLASS, arguments=load().arguments())
         told = {**STEERED, "clusters": [{"name": "bench", "url": cluster.url}]}
         with HeadgateProcess(told, Path(directory)):
-            until(lambda: runs_in(cluster, SLOTS))
+            wait_until(lambda: runs_in(cluster, SLOTS), poll_s=POLL_S)
             yield cluster
 
 
@@ -109,12 +109,12 @@ def measure(cluster: LocalCluster, number: int) -> Repeat:
     began = time.monotonic()
     cluster.add_task_manager()
     registered_s = time.monotonic() - began
-    until(lambda: runs_in(cluster, 2 * SLOTS))
+    wait_until(lambda: runs_in(cluster, 2 * SLOTS), poll_s=POLL_S)
     grown_s = time.monotonic() - began
     time.sleep(5)  # past the first checkpoint, from which it restarts
     began = time.monotonic()
     cluster.kill_task_manager(number)
-    until(lambda: runs_in(cluster, SLOTS))
+    wait_until(lambda: runs_in(cluster, SLOTS), poll_s=POLL_S)
     shrunk_s = time.monotonic() - began
     time.sleep(5)
     return Repeat(registered_s=registered_s, grown_s=grown_s, shrunk_s=shrunk_s)
@@ -128,21 +128,6 @@ def runs_in(cluster: LocalCluster, slots: int) -> bool:
     except OSError:  # Flink answers 500 when a job changes while it is looked up
         return False
     return {(vertex["status"], vertex["parallelism"]) for vertex in vertices} == {("RUNNING", slots)}
-
-
-def until(reached: Callable[[], bool]) -> None:
-    """
-    Wait for a condition.
-
-    Raises:
-        TimeoutError: it did not come.
-    """
-    deadline = time.monotonic() + LIMIT.total_seconds()
-    while not reached():
-        if time.monotonic() > deadline:
-            message = f"not within {LIMIT}"
-            raise TimeoutError(message)
-        time.sleep(POLL_S)
 
 
 if __name__ == "__main__":

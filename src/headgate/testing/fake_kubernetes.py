@@ -91,15 +91,7 @@ class FakeKubernetes:
 
     def write_kubeconfig(self, folder: Path) -> Path:
         """Write how it is reached."""
-        content = {
-            "clusters": [{"name": "fake", "cluster": {"server": self.url}}],
-            "users": [{"name": "fake", "user": {"token": "t"}}],
-            "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "fake"}}],
-            "current-context": "fake",
-        }
-        file = folder / "kubeconfig"
-        file.write_text(json.dumps(content))  # JSON is YAML
-        return file
+        return write_kubeconfig(self.url, folder)
 
     def bodies(self, method: str = "PATCH") -> list[Any]:
         """Give the bodies of all requests of a method that are not for a status."""
@@ -211,3 +203,16 @@ def _key(request: web.Request) -> tuple[str, str, str]:
 
 def _has_label(one: Object, key: str, value: str) -> bool:
     return not key or one["metadata"].get("labels", {}).get(key) == value
+
+
+def write_kubeconfig(url: str, folder: Path) -> Path:
+    """Write how a server without encryption is reached, with a token that means nothing."""
+    content = {
+        "clusters": [{"name": "fake", "cluster": {"server": url}}],
+        "users": [{"name": "fake", "user": {"token": "t"}}],
+        "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "fake"}}],
+        "current-context": "fake",
+    }
+    file = folder / "kubeconfig"
+    file.write_text(json.dumps(content))  # JSON is YAML
+    return file

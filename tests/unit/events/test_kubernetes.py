@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from structlog.testing import capture_logs
 
 from headgate.errors import ConflictError, RefusedError, UnreachableError
@@ -24,6 +23,7 @@ from headgate.model.events import Event
 from headgate.model.identity import JobKey
 from headgate.options.events import KubernetesEventOptions
 from headgate.testing.conformance.event_handler import event
+from headgate.testing.fake_kubernetes import write_kubeconfig
 from headgate.testing.fake_web import FakeWeb, WebAnswer
 
 FLINK = "/apis/flink.apache.org/v1beta1/namespaces/shop"
@@ -41,15 +41,7 @@ async def server() -> AsyncIterator[FakeWeb]:
 @pytest.fixture
 def kubeconfig(server: FakeWeb, tmp_path: Path) -> str:
     """Write how it is reached."""
-    content = {
-        "clusters": [{"name": "c", "cluster": {"server": server.url}}],
-        "users": [{"name": "u", "user": {"token": "t"}}],
-        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-        "current-context": "x",
-    }
-    file = tmp_path / "kubeconfig"
-    file.write_text(yaml.safe_dump(content))
-    return str(file)
+    return str(write_kubeconfig(server.url, tmp_path))
 
 
 @pytest.fixture

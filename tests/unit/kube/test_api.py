@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from headgate.errors import UnreachableError
 from headgate.kube.api import Answered, KubernetesApi
 from headgate.kube.login import Login
+from headgate.testing.fake_kubernetes import write_kubeconfig
 from headgate.testing.fake_web import FakeWeb, WebAnswer
 
 
@@ -57,15 +57,7 @@ async def server() -> AsyncIterator[FakeWeb]:
 @pytest.fixture
 def login(server: FakeWeb, tmp_path: Path) -> WatchedLogin:
     """Give the way there."""
-    content = {
-        "clusters": [{"name": "c", "cluster": {"server": server.url}}],
-        "users": [{"name": "u", "user": {"token": "t"}}],
-        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-        "current-context": "x",
-    }
-    file = tmp_path / "kubeconfig"
-    file.write_text(yaml.safe_dump(content))
-    return WatchedLogin(kubeconfig=str(file))
+    return WatchedLogin(kubeconfig=str(write_kubeconfig(server.url, tmp_path)))
 
 
 async def under_way(server: FakeWeb, api: KubernetesApi) -> asyncio.Task[Any]:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from headgate.errors import UnreachableError
 from headgate.kube.api import KubernetesApi
 from headgate.kube.blocking import BlockingApi
 from headgate.kube.login import Login
+from headgate.testing.fake_kubernetes import write_kubeconfig
 from headgate.testing.fake_web import FakeWeb, WebAnswer
 
 
@@ -29,15 +29,7 @@ async def server() -> AsyncIterator[FakeWeb]:
 @pytest.fixture
 def api(server: FakeWeb, tmp_path: Path) -> BlockingApi:
     """Give the way there."""
-    content = {
-        "clusters": [{"name": "c", "cluster": {"server": server.url}}],
-        "users": [{"name": "u", "user": {"token": "t"}}],
-        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-        "current-context": "x",
-    }
-    file = tmp_path / "kubeconfig"
-    file.write_text(yaml.safe_dump(content))
-    return BlockingApi(Login(kubeconfig=str(file)), subject="test")
+    return BlockingApi(Login(kubeconfig=str(write_kubeconfig(server.url, tmp_path))), subject="test")
 
 
 async def version(api: KubernetesApi) -> Any:

@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
-import yaml
 
 from headgate.errors import ConflictError, HeadgateError, NotFoundError, RefusedError, UnreachableError
 from headgate.ports import Workers
 from headgate.providers.kubernetes import KubernetesProvider
+from headgate.testing.fake_kubernetes import write_kubeconfig
 from headgate.testing.fake_web import FakeWeb, WebAnswer
 
 SCALE = "/apis/apps/v1/namespaces/flink/deployments/workers/scale"
@@ -46,15 +46,7 @@ async def provider(server: FakeWeb, tmp_path: Path) -> AsyncIterator[KubernetesP
 
 def kubeconfig(server: FakeWeb, folder: Path) -> str:
     """Write how the server is reached."""
-    content = {
-        "clusters": [{"name": "c", "cluster": {"server": server.url}}],
-        "users": [{"name": "u", "user": {"token": "t"}}],
-        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-        "current-context": "x",
-    }
-    file = folder / "kubeconfig"
-    file.write_text(yaml.safe_dump(content))
-    return str(file)
+    return str(write_kubeconfig(server.url, folder))
 
 
 def scale(replicas: int, *, selector: str = "app=workers") -> WebAnswer:
