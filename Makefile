@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 SEED   ?= random
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-reactive test check lint types contracts unit property golden spark flink e2e bench \
+.PHONY: help setup demo demo-reactive demo-spark test check lint types contracts unit property golden spark flink e2e bench \
         services reference lock fix clean
 
 help: ## Show this list.
@@ -27,8 +27,11 @@ demo: setup ## Run Headgate against a real Flink cluster for four minutes (SEED=
 demo-reactive: setup ## Workers come, die and go, and a reactive job follows (five minutes).
 	$(BIN)/headgate demo --reactive --seed $(SEED)
 
+demo-spark: setup ## A PySpark application with two added lines on a real standalone cluster (four minutes).
+	$(BIN)/headgate demo --spark --seed $(SEED)
+
 test: check ## Everything: `check`, then Spark, Flink and end-to-end tests.
-	$(BIN)/pytest --reruns 1 --durations 25 tests/conformance tests/spark tests/flink tests/e2e
+	$(BIN)/pytest --reruns 1 --durations 25 tests/conformance tests/spark tests/spark_streaming tests/flink tests/e2e
 
 check: lint types contracts unit property golden ## What to run before a commit: under two minutes.
 

@@ -9,6 +9,7 @@ The exception tree. The second level says what the control loop should do about 
     │       └── MisconfiguredPluginError   it is unknown, or does not want its parameters
     ├── PermanentError          will not go away by itself; reported once, the job is left alone
     │   ├── NotFoundError       the thing that was named does not exist (any more)
+    │   ├── UnsupportedError    this engine, or this way of running it, cannot be scaled
     │   └── RefusedError        the engine understood and said no
     │       └── OvertakenError  somebody else has changed by now what was to be changed: it is theirs
     └── ConfigError             every fault of a configuration, reported together
@@ -63,6 +64,10 @@ class PermanentError(HeadgateError):
 
 class NotFoundError(PermanentError):
     """The job, vertex or resource that was named does not exist (any more)."""
+
+
+class UnsupportedError(PermanentError):
+    """The engine, its version or the way it runs is none that can be scaled."""
 
 
 class RefusedError(PermanentError):

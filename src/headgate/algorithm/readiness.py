@@ -39,6 +39,20 @@ class Pace:
     """How much later than the window's begin the first sample may lie."""
 
 
+def pace(collect_interval: timedelta, metric_refresh_s: float, tolerant: bool) -> Pace:  # noqa: FBT001 - a rule's flag
+    """
+    Two late samples are no news, a third one is.
+
+    Two cadences that are alike drift past each other: a tick that comes just before the engine's refresh finds nothing
+    new, so samples may be as far apart as both intervals together without anything missing. The reference has no
+    patience with a window: the first sample must lie at its begin.
+    """
+    refresh = timedelta(seconds=metric_refresh_s)
+    usual, every = max(collect_interval, refresh), collect_interval + refresh
+    tolerance = 2 * usual if tolerant else every - timedelta.resolution
+    return Pace(sample_every=every, stale_after=3 * usual, tolerance=tolerance)
+
+
 def readiness(
     sample: JobSample,
     options: AutoscalerOptions,

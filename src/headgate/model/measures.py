@@ -39,6 +39,26 @@ class Measure(Enum):
     """Records/s a source really did while it was behind, corrected for back-pressure; infinite when idle."""
     NUM_RECORDS_IN_PER_SECOND = ("records_in_per_s", MeasureKind.GAUGE)
     """The engine's own rate gauge: a fallback, it lags by up to a minute."""
+    LAG_ORIGIN = ("lag_origin", MeasureKind.GAUGE)
+    """Where the lag is known from, a `model.micro_batch.LagOrigin`; only of micro-batch queries."""
+    TASKS = ("tasks", MeasureKind.GAUGE)
+    """Tasks that a micro-batch is cut into at this stage."""
+    ROW_COST = ("row_cost_us", MeasureKind.GAUGE)
+    """Microseconds of task time that one row of a micro-batch more takes at this stage."""
+    ROW_COST_ERROR = ("row_cost_error_us", MeasureKind.GAUGE)
+    """Half the width of the interval of `ROW_COST`; infinite while nothing can be told."""
+    TASK_OVERHEAD = ("task_overhead_ms", MeasureKind.GAUGE)
+    """Milliseconds of task time that a micro-batch takes at this stage however few its rows are, all tasks together."""
+    BATCH_OVERHEAD = ("batch_overhead_ms", MeasureKind.GAUGE)
+    """Milliseconds of a micro-batch outside of its tasks: planning, offsets, commits; on a query's first stage."""
+    BATCH_OVERHEAD_ERROR = ("batch_overhead_error_ms", MeasureKind.GAUGE)
+    """Half the width of the interval of `BATCH_OVERHEAD`; infinite while nothing can be told."""
+    BATCH_DURATION = ("batch_ms", MeasureKind.GAUGE)
+    """Milliseconds that the last micro-batch took, from its trigger to its commit; on a query's first stage."""
+    BATCH_INTERVAL = ("batch_interval_ms", MeasureKind.GAUGE)
+    """Milliseconds between two triggers; absent where one batch follows the other at once. On a query's first stage."""
+    BATCH_LIMIT = ("batch_limit_rows", MeasureKind.GAUGE)
+    """Most rows that a micro-batch may take from the sources; absent without a limit. On a query's first stage."""
 
     def __init__(self, column: str, kind: MeasureKind) -> None:
         """Keep the parts of the declaration under names."""

@@ -67,6 +67,8 @@ class EngineSettings:
     """Whether parallelism can change in place."""
     reactive: bool = False
     """Whether the engine itself uses all slots that there are, and takes no orders (Flink's `scheduler-mode`)."""
+    shared_workers: bool = False
+    """Whether all vertices run on the same workers, and so have one parallelism (the queries of a Spark application)."""
     slots_per_task_manager: int = 1
     slots_per_task_manager_known: bool = True
     """Otherwise nobody can tell how many workers any slots take."""

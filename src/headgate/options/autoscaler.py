@@ -16,6 +16,7 @@ from annotated_types import Gt, Interval
 
 from headgate.options.declaration import Options, option
 from headgate.options.deviations import Deviation, Parity
+from headgate.options.micro_batch import MicroBatchOptions
 from headgate.options.reactive import ExecutionMode, ReactiveOptions
 from headgate.options.rollback import RollbackOptions
 from headgate.options.signals import SignalOptions
@@ -264,6 +265,9 @@ class AutoscalerOptions(Options):
 
     signals_in_force: tuple[SignalOptions, ...] = field(default=())
     """The declarations of the signals of this job; no option, `config.for_job` fills it in."""
+
+    micro_batch: MicroBatchOptions = option("micro-batch", default_factory=MicroBatchOptions)
+    """Headgate's own: what is wanted of a query that runs in micro-batches (Spark Structured Streaming)."""
 
     sla: SlaOptions = option("sla", default_factory=SlaOptions)
     """Headgate's own: how far behind the job may be, and for how long."""

@@ -20,7 +20,7 @@ from headgate.algorithm.columns import Columns
 from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.history import Growth
 from headgate.algorithm.job_wide import averages, job_wide
-from headgate.algorithm.readiness import Pace, readiness
+from headgate.algorithm.readiness import pace, readiness
 from headgate.algorithm.readout import Readout, VertexRows
 from headgate.algorithm.rules import rules_of
 from headgate.algorithm.screening import Asked, Spans, coverages, least_samples, passing, spans
@@ -186,17 +186,3 @@ class Question:
             if one.options.signals_in_force
             for vertex, rate in added_rates(one.sample, one.options, self.now).items()
         }
-
-
-def pace(collect_interval: timedelta, metric_refresh_s: float, tolerant: bool) -> Pace:  # noqa: FBT001 - a rule's flag
-    """
-    Two late samples are no news, a third one is.
-
-    Two cadences that are alike drift past each other: a tick that comes just before the engine's refresh finds nothing
-    new, so samples may be as far apart as both intervals together without anything missing. The reference has no
-    patience with a window: the first sample must lie at its begin.
-    """
-    refresh = timedelta(seconds=metric_refresh_s)
-    usual, every = max(collect_interval, refresh), collect_interval + refresh
-    tolerance = 2 * usual if tolerant else every - timedelta.resolution
-    return Pace(sample_every=every, stale_after=3 * usual, tolerance=tolerance)

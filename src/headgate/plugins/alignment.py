@@ -44,3 +44,18 @@ class Off(Balanced):
     """Not at all."""
 
     mode = alignment.AlignmentMode.OFF
+
+
+class Waves:
+    """To the fewest cores that run a micro-batch's tasks in as few waves."""
+
+    def __init__(self, _parameters: Mapping[str, str] = {}, /) -> None:
+        """Need no parameters."""
+
+    def is_applicable(self, question: AlignmentQuestion, /) -> bool:
+        """Tell whether it is known into how many tasks a batch is cut."""
+        raise NotImplementedError
+
+    def align(self, question: AlignmentQuestion, /) -> int:
+        """Give the aligned parallelism, never above the target."""
+        raise NotImplementedError

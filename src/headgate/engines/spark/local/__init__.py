@@ -1,0 +1,1 @@
+"""A standalone cluster of this machine, on loopback, for demonstrations and tests."""

@@ -1,0 +1,1 @@
+"""What agents report to a Headgate service, taken in over HTTP."""

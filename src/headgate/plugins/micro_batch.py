@@ -1,0 +1,23 @@
+"""The evaluator of applications whose queries run in micro-batches, as a plugin; the rules are `algorithm.micro_batch`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.ports import CollectedMetrics
+
+
+class MicroBatchEvaluator:
+    """A `ports.MetricEvaluator`: the fewest cores on which all queries of an application keep up."""
+
+    def __init__(self, _parameters: Mapping[str, str] = {}, /) -> None:
+        """Need no parameters."""
+
+    def evaluate(
+        self, conf: AutoscalerOptions, collected: CollectedMetrics, restart_time: timedelta, /
+    ) -> EvaluatedMetrics | NotReady:
+        """Evaluate the application."""
+        raise NotImplementedError
