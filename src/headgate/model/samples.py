@@ -68,7 +68,7 @@ class EngineSettings:
     reactive: bool = False
     """Whether the engine itself uses all slots that there are, and takes no orders (Flink's `scheduler-mode`)."""
     shared_workers: bool = False
-    """Whether all vertices run on the same workers, and so have one parallelism (the queries of a Spark application)."""
+    """Whether all vertices run on the same workers, hence with one parallelism: queries of a Spark application do."""
     slots_per_task_manager: int = 1
     slots_per_task_manager_known: bool = True
     """Otherwise nobody can tell how many workers any slots take."""

@@ -1,4 +1,4 @@
-"""The evaluator of applications whose queries run in micro-batches, as a plugin; the rules are `algorithm.micro_batch`."""
+"""The evaluator of queries that run in micro-batches, as a plugin; the rules are `algorithm.micro_batch`."""
 
 from __future__ import annotations
 
