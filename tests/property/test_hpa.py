@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given
 
 from headgate.algorithm.decide import decide
-from headgate.algorithm.hpa.deriv import deriv
+from headgate.algorithm.deriv import deriv
 from headgate.algorithm.hpa.formula import Tolerance, desired, factor_to
 from headgate.algorithm.hpa.policy import Policy, recommend, votes
 from headgate.algorithm.hpa.readings import Reading

@@ -11,8 +11,10 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from croniter import CroniterError, croniter
+if TYPE_CHECKING:
+    from croniter import croniter
 
 _FIELDS = (6, 7)
 _DAY_OF_MONTH, _DAY_OF_WEEK = 3, 5
@@ -60,7 +62,7 @@ def read_cron(text: str) -> Cron:
     Exactly one of the two days is `?`. As in Quartz, `L` and `W` stand alone in the day of the month.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is none, or croniter is not installed.
     """
     fields = text.upper().split()
     if len(fields) not in _FIELDS:
@@ -69,10 +71,11 @@ def read_cron(text: str) -> Cron:
     if [fields[_DAY_OF_MONTH], fields[_DAY_OF_WEEK]].count(_NONE) != 1:
         message = f"{text!r} needs `?` for exactly one of day of month (4th field) and day of week (6th)"
         raise ValueError(message)
+    croniter = _croniter()
     try:
         cron = _translate(fields)
         croniter.expand(cron.expression, second_at_beginning=True)
-    except (CroniterError, ValueError, KeyError) as error:
+    except (ValueError, KeyError) as error:
         message = f"{text!r} is not a Quartz cron expression"
         raise ValueError(message) from error
     return cron
@@ -148,4 +151,19 @@ def _nearest_weekday(day: date, last: int) -> date:
 @lru_cache(maxsize=4096)
 def _fires(expression: str, wall: datetime) -> bool:
     # of a tick's jobs many ask the same, and croniter parses anew each time
-    return bool(croniter.match(expression, wall, second_at_beginning=True, precision_in_seconds=1))
+    return bool(_croniter().match(expression, wall, second_at_beginning=True, precision_in_seconds=1))
+
+
+def _croniter() -> type[croniter]:
+    """
+    Give croniter; who names no such times need not have it.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    try:
+        from croniter import croniter  # noqa: PLC0415
+    except ImportError as error:
+        message = "cron expressions need the package croniter. Hint: install it, or write 9:30-17:00"
+        raise ValueError(message) from error
+    return croniter

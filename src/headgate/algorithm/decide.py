@@ -20,6 +20,7 @@ from headgate.algorithm.obligation import owed_by
 from headgate.algorithm.permission import permitted
 from headgate.algorithm.plan import planned
 from headgate.algorithm.propose import propose
+from headgate.algorithm.sharing import evened, shared
 from headgate.algorithm.signals import signalled, with_signals
 from headgate.algorithm.verdict import IN_BALANCE, verdict
 from headgate.model.decision import Decision, Notice, Outcome, Proposal
@@ -68,9 +69,9 @@ def _decide(
     evaluated = replace(evaluated, vertices=dict(evaluated.vertices.items()))
     owed = owed_by(sample.topology, evaluated, options, now, state)
     proposals = propose(sample.topology, evaluated, options, now, state, owed=owed, align=align)
-    proposals = planned(sample.topology, proposals, options)
+    proposals = shared(planned(sample.topology, proposals, options), sample, options)
     proposals = bounded(proposals, sample.topology, options, bounds=state.bounds, now=now)
-    proposals = signalled(proposals, sample, options, now=now, state=state)
+    proposals = evened(signalled(proposals, sample, options, now=now, state=state), sample)
     outcome, reason, message = verdict(proposals, evaluated, options)
     decision = Decision(
         id=decision_id(sample.job, now, proposals),

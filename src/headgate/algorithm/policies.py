@@ -178,6 +178,8 @@ _LIMITING = {
     Reason.SKEW: "the hottest subtask is the limit, all together need less",
     Reason.SATURATED: "the last growth made this sink no faster",
     Reason.DOWNSTREAM_LIMIT: "a vertex further down cannot take more",
+    Reason.BATCH_LIMIT: "a batch may take no more rows, raise its limit (such as maxOffsetsPerTrigger)",
+    Reason.BATCH_TASKS: "a batch is cut into no more tasks",
 }
 
 

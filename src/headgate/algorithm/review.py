@@ -26,6 +26,7 @@ from headgate.algorithm.policies import (
 )
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import rules_of
+from headgate.algorithm.sharing import evened, shared
 from headgate.algorithm.signals import closed_to_all, signalled
 from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome, Proposal
 from headgate.model.events import EventReason, EventType
@@ -64,8 +65,9 @@ def amended(
     topology, options = bounds.sample.topology, bounds.options
     if Deviation.FORWARD_EQUAL in rules_of(options):
         plan = with_equal_ends(topology, plan, options)
+    plan = shared(plan, bounds.sample, options)
     plan = bounded(plan, topology, options, bounds=bounds.state.bounds, now=decision.at)
-    plan = signalled(plan, bounds.sample, options, now=decision.at, state=bounds.state)
+    plan = evened(signalled(plan, bounds.sample, options, now=decision.at, state=bounds.state), bounds.sample)
     closed = closed_to_all(bounds.sample, options, decision.at)
     if closed:
         config = ConfigChanges()

@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from math import inf
 
 from headgate.algorithm.wording import amount
+from headgate.model.identity import VertexId
 from headgate.model.measures import JobMeasure, JobStatus
+from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
 from headgate.model.rollback import Aftermath, JobFailure, Trial
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.units import format_duration
@@ -40,6 +43,8 @@ _LOSS = timedelta(seconds=30)
 """How long the loss of one TaskManager makes a job fail: heartbeats may miss it later once more, not twice."""
 _EXPECTED = "org.apache.flink.util.FlinkExpectedException"
 """What Flink says of a TaskManager that was told to go: somebody wanted it so."""
+_AS_MUCH = 1.1
+"""Up to so much of the load of before counts as no more than that: rates are measured over short windows."""
 _CLASS = re.compile(r"^(?:Caused by: )?(?P<name>[\w$]+(?:\.[\w$]+)+)(?=:|$)", re.MULTILINE)
 """The class of an exception or a cause, in front of its message."""
 
@@ -119,6 +124,39 @@ def not_reached(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
     if trial.reached_at or not aftermath.given_up or not runs or waited < options.rollback.not_reached:
         return None
     return f"the job still runs as before {_seconds(waited)} after it was to be rescaled"
+
+
+def falls_behind(aftermath: Aftermath, options: AutoscalerOptions, evaluated: EvaluatedMetrics | None) -> str | None:
+    """
+    Condemn a scale-down since which the job does not keep up, though no more arrives than when that was decided.
+
+    A backlog that the change itself leaves behind has its time to be worked off, `catch-up.duration` after the
+    stabilization, and one that a failure leaves says nothing of the parallelism. Where more arrives the job grows again
+    as usual: nothing was wrong with the scale-down.
+    """
+    trial = aftermath.trial
+    if evaluated is None or not evaluated.backlog or aftermath.failures or not _runs_as_wanted(aftermath):
+        return None
+    waited = aftermath.now - (trial.reached_at or aftermath.now)
+    if waited < options.stabilization_interval + options.catch_up_duration:
+        return None
+    loads = [(trial.demand.get(vertex, 0.0), _demand(evaluated, vertex)) for vertex in _shrunk(trial)]
+    if not loads or not all(now <= _AS_MUCH * before for before, now in loads):
+        return None
+    before, now = max(loads)
+    rates = f"{amount(now)} records/s arrive, {amount(before)} before it"
+    return f"behind {_seconds(waited)} after a scale-down that its load does not explain: {rates}"
+
+
+def _runs_as_wanted(aftermath: Aftermath) -> bool:
+    running = aftermath.running
+    return bool(running) and all(running.get(vertex, n) == n for vertex, n in aftermath.trial.after.items())
+
+
+def _demand(evaluated: EvaluatedMetrics, vertex: VertexId) -> float:
+    """Give the records/s that a vertex has to do; infinite where that is not known."""
+    known = evaluated.vertices.get(vertex)
+    return known.metrics.get(ScalingMetric.TARGET_DATA_RATE, inf) if known else inf
 
 
 def _pressed(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
@@ -201,7 +239,12 @@ def _grew(trial: Trial) -> bool:
 
 
 def _shrank(trial: Trial) -> bool:
-    return any(wanted < trial.before.parallelism.get(vertex, wanted) for vertex, wanted in trial.after.items())
+    return bool(_shrunk(trial))
+
+
+def _shrunk(trial: Trial) -> Sequence[VertexId]:
+    before = trial.before.parallelism
+    return [vertex for vertex, wanted in trial.after.items() if wanted < before.get(vertex, wanted)]
 
 
 def _as_before(aftermath: Aftermath) -> bool:

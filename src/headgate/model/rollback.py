@@ -46,6 +46,8 @@ class Trial:
     """Wanted parallelism of the vertices that changed."""
     values: Mapping[JobMeasure, float] = field(default_factory=dict)
     """Job-wide values before it."""
+    demand: Mapping[VertexId, float] = field(default_factory=dict)
+    """Records/s that the vertices that changed had to do when it was decided, as far as that was known."""
     reached_at: datetime | None = None
     """When the job was first seen to run so; None before that."""
     job_id: str | None = None

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from headgate.algorithm import alignment
 from headgate.algorithm.alignment import Span
+from headgate.algorithm.micro_batch.waves import fewest_cores
+from headgate.model.metrics import ScalingMetric
 from headgate.model.topology import ShipStrategy
 from headgate.ports import AlignmentQuestion
 
@@ -47,15 +49,24 @@ class Off(Balanced):
 
 
 class Waves:
-    """To the fewest cores that run a micro-batch's tasks in as few waves."""
+    """
+    To the fewest cores that run a micro-batch's tasks in as few waves: others would idle.
+
+    Into how many tasks a batch is cut tells `NUM_SOURCE_PARTITIONS`; more cores than that are there for other queries.
+    """
 
     def __init__(self, _parameters: Mapping[str, str] = {}, /) -> None:
         """Need no parameters."""
 
     def is_applicable(self, question: AlignmentQuestion, /) -> bool:
-        """Tell whether it is known into how many tasks a batch is cut."""
-        raise NotImplementedError
+        """Tell whether it is known into how many tasks a batch is cut, and that they are no fewer than the cores."""
+        return question.target <= _tasks(question)
 
     def align(self, question: AlignmentQuestion, /) -> int:
         """Give the aligned parallelism, never above the target."""
-        raise NotImplementedError
+        return fewest_cores(_tasks(question), question.target)
+
+
+def _tasks(question: AlignmentQuestion) -> int:
+    told = question.metrics.metrics.get(ScalingMetric.NUM_SOURCE_PARTITIONS, 0.0)
+    return question.vertex.partitions or int(told)

@@ -20,8 +20,7 @@ class NetworkMemory:
 
     def check(self, ctx: JobContext, _evaluated: EvaluatedMetrics | None, /) -> bool | Unrecoverable:
         """Give the evidence against the job; a job without a rescale under observation has none."""
-        evidence = self.rule(ctx.aftermath, ctx.options) if ctx.aftermath else None
-        return Unrecoverable(evidence=evidence) if evidence else False
+        return _verdict(self.rule(ctx.aftermath, ctx.options) if ctx.aftermath else None)
 
 
 class MemoryPressure(NetworkMemory):
@@ -46,3 +45,18 @@ class NotReached(NetworkMemory):
     """Condemns a rescale that does not come."""
 
     rule = staticmethod(sickness.not_reached)
+
+
+class FallsBehind:
+    """Condemns a scale-down since which the job does not keep up with no more load than before it."""
+
+    def __init__(self, _parameters: Mapping[str, str] = {}, /) -> None:
+        """Need no parameters: the options are the job's."""
+
+    def check(self, ctx: JobContext, evaluated: EvaluatedMetrics | None, /) -> bool | Unrecoverable:
+        """Give the evidence against the job; a job without a rescale under observation has none."""
+        return _verdict(sickness.falls_behind(ctx.aftermath, ctx.options, evaluated) if ctx.aftermath else None)
+
+
+def _verdict(evidence: str | None) -> bool | Unrecoverable:
+    return Unrecoverable(evidence=evidence) if evidence else False

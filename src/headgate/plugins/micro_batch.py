@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
+from headgate.algorithm.micro_batch.evaluate import evaluate
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import CollectedMetrics
@@ -20,4 +22,4 @@ class MicroBatchEvaluator:
         self, conf: AutoscalerOptions, collected: CollectedMetrics, restart_time: timedelta, /
     ) -> EvaluatedMetrics | NotReady:
         """Evaluate the application."""
-        raise NotImplementedError
+        return evaluate(collected.topology, collected.samples, replace(conf, restart_time=restart_time))

@@ -23,7 +23,7 @@ from headgate.ports import JobContext
 _TOLERANCE = 0.01
 """How far a factor may be from needed capacity over true rate, as a share of it: both may have been rounded."""
 
-_LIMITS = {Reason.SKEW, Reason.SATURATED, Reason.DOWNSTREAM_LIMIT}
+_LIMITS = {Reason.SKEW, Reason.SATURATED, Reason.DOWNSTREAM_LIMIT, Reason.BATCH_LIMIT, Reason.BATCH_TASKS}
 """What may limit growth."""
 
 _MAY_BE_INFINITE = {
@@ -126,7 +126,8 @@ def _measured(sample: VertexSample) -> VertexSample:
 
 
 def _sound_vertex(vertex: Vertex, given: VertexMetrics) -> VertexMetrics:
-    metrics = {**sound_overrides(given.metrics), **_facts(vertex)}
+    given_metrics = sound_overrides(given.metrics)
+    metrics = {**given_metrics, **_facts(vertex, given_metrics)}
     rate = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE)
     needed, factor = _consistent(vertex.id, rate, given)
     limits = {reason: max(1.0, limit) for reason, limit in given.limits.items() if reason in _LIMITS}
@@ -140,11 +141,13 @@ def _sound_vertex(vertex: Vertex, given: VertexMetrics) -> VertexMetrics:
     )
 
 
-def _facts(vertex: Vertex) -> Mapping[ScalingMetric, float]:
+def _facts(vertex: Vertex, given: Mapping[ScalingMetric, float]) -> Mapping[ScalingMetric, float]:
+    """Tell what the graph knows better; of shares it knows those of sources only, a batch's tasks may be told."""
+    shares = given.get(ScalingMetric.NUM_SOURCE_PARTITIONS, 0.0) if vertex.partitions is None else vertex.partitions
     return {
         ScalingMetric.PARALLELISM: float(vertex.parallelism),
         ScalingMetric.MAX_PARALLELISM: float(vertex.max_parallelism),
-        ScalingMetric.NUM_SOURCE_PARTITIONS: float(vertex.partitions or 0),
+        ScalingMetric.NUM_SOURCE_PARTITIONS: float(shares),
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.algorithm.hpa.deriv import deriv
+from headgate.algorithm.deriv import deriv
 from headgate.algorithm.hpa.series import Track
 from headgate.algorithm.stats import Floats
 

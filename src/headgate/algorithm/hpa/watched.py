@@ -10,8 +10,9 @@ from headgate.algorithm.hpa.gate import patience, resumed, windows
 from headgate.algorithm.hpa.groups import groups
 from headgate.algorithm.hpa.policy import Policy, Recommendation, recommend
 from headgate.algorithm.hpa.readings import Group, Reading, reading
-from headgate.algorithm.hpa.series import Track, seconds_between, ticks, track
+from headgate.algorithm.hpa.series import Track, track
 from headgate.algorithm.hpa.settings import Settings
+from headgate.algorithm.series import seconds_between, ticks
 from headgate.algorithm.stats import Floats
 from headgate.model.identity import VertexId
 from headgate.model.samples import JobSample

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Self
 
+import numpy as np
+
+from headgate.algorithm.micro_batch.line import fitted
+from headgate.algorithm.micro_batch.overhead import overhead
 from headgate.model.micro_batch import MicroBatch
+
+MEMORY = 120
+"""Batches that are remembered; the weight of the oldest is a sixteenth of the newest's."""
+HALF_LIFE = 30
+"""Batches after which one counts half: costs drift with data, code and caches."""
+LEAST = 6
+"""Batches with rows below which nothing is told apart, however far apart their rows lie."""
+ENOUGH = 15
+"""Batches with rows from which the bounds of physics will do: constant load never tells more."""
+CLEAR = 0.5
+"""Half the width of the interval of a row's cost, over that cost, from which on it is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +54,49 @@ class QueryCosts:
 class CostFit:
     """A running fit; a value, so that whoever holds one may go back to it."""
 
+    batches: tuple[MicroBatch, ...] = ()
+    """Those that count, oldest first."""
+
     def noting(self, batch: MicroBatch) -> Self:
         """Take a batch in; one that was warming says nothing."""
-        raise NotImplementedError
+        return self if batch.warming else replace(self, batches=(*self.batches, batch)[-MEMORY:])
 
     @property
     def costs(self) -> QueryCosts | None:
-        """What is known by now; None before the first batch that counts."""
-        raise NotImplementedError
+        """
+        What is known by now; None before the first batch that counts.
+
+        Empty batches tell of the overhead only: what there is to do for no rows is not cut into the usual tasks. What
+        stages cost is learnt from batches of as many stages as the latest that had rows.
+        """
+        full = [batch for batch in self.batches if batch.rows > 0 and batch.stages]
+        if not full:
+            return None
+        like = [batch for batch in full if len(batch.stages) == len(full[-1].stages)]
+        outside = overhead(self.batches, _weights(len(self.batches)))
+        return QueryCosts(
+            overhead_ms=outside.value,
+            overhead_error_ms=outside.error if len(full) >= LEAST else math.inf,
+            stages=tuple(_stage(like, index) for index in range(len(full[-1].stages))),
+            batches=len(self.batches),
+        )
+
+
+def _stage(batches: list[MicroBatch], index: int) -> StageCost:
+    """Learn what a stage costs, from its task times: they do not depend on the number of cores, or of tasks."""
+    rows = np.array([float(batch.rows) for batch in batches])
+    task_ms = np.array([batch.stages[index].task_time.total_seconds() * 1000 for batch in batches])
+    line = fitted(rows, task_ms, _weights(len(batches)))
+    seen = len(batches)
+    known = seen >= ENOUGH or (seen >= LEAST and line.slope_error <= CLEAR * line.slope)
+    return StageCost(
+        tasks=batches[-1].stages[index].tasks,
+        row_us=line.slope * 1000,
+        row_error_us=line.slope_error * 1000 if known else math.inf,
+        overhead_ms=line.intercept,
+    )
+
+
+def _weights(count: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Give the weights of batches, oldest first: the newest 1, each `HALF_LIFE` before it half as much."""
+    return 0.5 ** (np.arange(count, dtype=np.float64)[::-1] / HALF_LIFE)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from headgate.algorithm.hpa.deriv import deriv
+from headgate.algorithm.deriv import deriv
 
 EVERY_FIVE_MINUTES = np.array([300.0 * number for number in range(11)])
 

@@ -11,7 +11,8 @@ import pytest
 from headgate.algorithm.hpa.gate import patience, resumed, windows
 from headgate.algorithm.hpa.policy import Policy, recommend
 from headgate.algorithm.hpa.readings import Group, reading
-from headgate.algorithm.hpa.series import Counter, Track
+from headgate.algorithm.hpa.series import Track
+from headgate.algorithm.series import Counter
 from headgate.algorithm.stats import Floats
 
 EVERY_S = 10.0

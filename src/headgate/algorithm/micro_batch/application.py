@@ -1,0 +1,129 @@
+"""One application over the samples of its window: what comes to its queries, what they can do, what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from headgate.algorithm.batch import Tuning
+from headgate.algorithm.capacity import Demand, band, needed_capacity
+from headgate.algorithm.fleet import tuning
+from headgate.algorithm.micro_batch.capacity import Pace, capacity
+from headgate.algorithm.micro_batch.learnt import Learnt, learnt, paces
+from headgate.algorithm.micro_batch.need import Ends, Need, Wish, need
+from headgate.algorithm.micro_batch.queries import Query, queries
+from headgate.algorithm.rates import MILLIS
+from headgate.algorithm.stats import Bools, Floats, Ints
+from headgate.model.samples import JobSample
+from headgate.model.topology import Topology
+from headgate.options.autoscaler import AutoscalerOptions
+
+
+@dataclass(frozen=True)
+class Application:
+    """An application whose vertices all run on the same cores."""
+
+    topology: Topology
+    samples: Sequence[JobSample]
+    """Oldest first, one at least."""
+    options: AutoscalerOptions
+
+    @cached_property
+    def queries(self) -> tuple[Query, ...]:
+        """Those that still run."""
+        return queries(self.topology, self.samples)
+
+    @property
+    def running(self) -> int:
+        """Cores that there are."""
+        return max(vertex.parallelism for query in self.queries for vertex in query.stages)
+
+    @cached_property
+    def learnt(self) -> Learnt:
+        """What batches cost; nothing where a query had none to do."""
+        return learnt(self.queries, self.samples[-1])
+
+    @cached_property
+    def unknown(self) -> tuple[Query, ...]:
+        """Queries that have something to do, and of which nobody can tell yet what it costs."""
+        pairs = zip(self.queries, self.learnt.known, strict=True)
+        return tuple(query for query, known in pairs if not known and not query.is_idle)
+
+    @cached_property
+    def pace(self) -> Pace:
+        """At what pace batches come."""
+        return paces(
+            self.queries, self.samples[-1], self.learnt.costs.batch_ms, self.options.micro_batch.target_duration
+        )
+
+    @cached_property
+    def late(self) -> Floats:
+        """Rows of each query that wait longer than for the next batch."""
+        usual = np.nan_to_num(self._rates) * self.pace.period_ms / MILLIS
+        return np.maximum(0.0, np.nan_to_num([query.lag for query in self.queries]) - usual)
+
+    @property
+    def backlog(self) -> bool:
+        """Whether a query is so far behind that the application counts as working off a backlog."""
+        threshold = self._tuning.backlog_threshold_s * np.nan_to_num(self._rates)
+        return bool((self.late > threshold).any())
+
+    @cached_property
+    def demand(self) -> Demand:
+        """What each query has to do; nothing where nobody can tell."""
+        tuned = self._tuning.catch_up_s
+        catch_up = np.divide(self.late, tuned, out=np.zeros_like(tuned), where=tuned != 0)
+        return Demand(target=np.nan_to_num(self._rates), catch_up=catch_up)
+
+    @cached_property
+    def wish(self) -> Wish:
+        """What each query should be able to do."""
+        backlog = np.full(len(self.queries), self.backlog)
+        return Wish(
+            needed=needed_capacity(self.demand, self._tuning),
+            band=band(self.demand, self._tuning, backlog),
+            keeps=np.array([query.is_blind for query in self.queries]),
+        )
+
+    @cached_property
+    def ends(self) -> Ends:
+        """What each query can do."""
+        return Ends.of(self.learnt.filled, self.pace, self._candidates, self.running)
+
+    @cached_property
+    def unlimited(self) -> Floats:
+        """What each query could do on each candidate if its batches took all there is, (q, n)."""
+        free = replace(self.pace, limit_rows=np.full_like(self.pace.limit_rows, np.inf))
+        return capacity(self.learnt.filled.costs, free, self._candidates)
+
+    @cached_property
+    def behind(self) -> Bools:
+        """Which queries no number of cores makes fast enough, even at the cheap end."""
+        return self.ends.cheap[:, -1] < self.wish.band.scale_up
+
+    @cached_property
+    def need(self) -> Need:
+        """How many cores are wanted."""
+        return need(self.learnt.filled, self.pace, self.ends, self.wish)
+
+    @cached_property
+    def _rates(self) -> Floats:
+        return np.array([query.arrivals.rate for query in self.queries])
+
+    @cached_property
+    def _tuning(self) -> Tuning:
+        return tuning([(self.options, len(self.queries))])
+
+    @property
+    def _candidates(self) -> Ints:
+        """Whole executors, up to where every task of every query has a core of its own; and what runs now."""
+        costs, settings = self.learnt.costs, self.samples[-1].settings
+        widest = np.zeros(len(self.queries), dtype=np.int64)
+        np.maximum.at(widest, costs.query, costs.tasks)
+        each = settings.slots_per_task_manager if settings.slots_per_task_manager_known else 1
+        largest = min(vertex.max_parallelism for vertex in self.topology.vertices)
+        most = max(min(int(widest.sum()), largest), each)
+        return np.union1d(np.arange(each, most + each, each), [self.running])

@@ -1,0 +1,121 @@
+"""What was learnt of the costs of queries, from their latest sample into arrays, with the ends of its intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import numpy as np
+
+from headgate.algorithm.micro_batch.capacity import Costs, Pace
+from headgate.algorithm.micro_batch.queries import Query
+from headgate.algorithm.rates import MILLIS
+from headgate.algorithm.stats import Bools, Floats
+from headgate.model.identity import VertexId
+from headgate.model.measures import Measure
+from headgate.model.samples import JobSample
+
+MICROS_PER_MILLI = 1000.0
+OVERRUN = 0.5
+"""Share of its interval that a batch of no rows may take before the interval counts for nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Learnt:
+    """Costs and half the widths of their intervals; infinite or NaN where nothing is told apart yet."""
+
+    costs: Costs
+    row_error_ms: Floats
+    """(s,)"""
+    batch_error_ms: Floats
+    """(q,)"""
+    pivot_rows: Floats
+    """(q,) rows of a usual batch: what its tasks take is known best."""
+
+    @property
+    def known(self) -> Bools:
+        """Which of the (q,) queries have their costs told apart."""
+        known = np.isfinite(self.costs.batch_ms + self.batch_error_ms)
+        stage = np.isfinite(self.costs.row_ms + self.costs.task_ms + self.row_error_ms)
+        np.logical_and.at(known, self.costs.query, stage)
+        return known
+
+    @property
+    def filled(self) -> Learnt:
+        """Without the unknown: what a query that had nothing to do would cost does not matter."""
+        costs = self.costs
+        known = self.known
+        stage = known[costs.query]
+        return Learnt(
+            costs=replace(
+                costs,
+                batch_ms=np.where(known, costs.batch_ms, 0.0),
+                task_ms=np.where(stage, costs.task_ms, 0.0),
+                row_ms=np.where(stage, costs.row_ms, 0.0),
+            ),
+            row_error_ms=np.where(stage, self.row_error_ms, 0.0),
+            batch_error_ms=np.where(known, self.batch_error_ms, 0.0),
+            pivot_rows=self.pivot_rows,
+        )
+
+    def cheap(self) -> Iterator[Costs]:
+        """Give what batches may cost at least: whatever a row's share of it is, and the least outside of tasks."""
+        return self._with(-self.batch_error_ms)
+
+    def dear(self) -> Iterator[Costs]:
+        """Give what batches may cost at most."""
+        return self._with(self.batch_error_ms)
+
+    def _with(self, error_ms: Floats) -> Iterator[Costs]:
+        batch_ms = np.maximum(0.0, self.costs.batch_ms + error_ms)
+        for sign in (-1, 0, 1):
+            yield replace(self.costs.turned(sign * self.row_error_ms, self.pivot_rows), batch_ms=batch_ms)
+
+
+def learnt(queries: Sequence[Query], latest: JobSample) -> Learnt:
+    """Read what the latest sample tells of each query's costs; what it does not tell is NaN."""
+    stages = [(place, vertex.id) for place, query in enumerate(queries) for vertex in query.stages]
+
+    def stage(measure: Measure, factor: float = 1.0) -> Floats:
+        return np.array([_told(latest, vertex, measure) for _, vertex in stages]) * factor
+
+    def first(measure: Measure) -> Floats:
+        return np.array([_told(latest, query.stages[0].id, measure) for query in queries])
+
+    costs = Costs(
+        batch_ms=first(Measure.BATCH_OVERHEAD),
+        query=np.array([place for place, _ in stages], dtype=np.int64),
+        tasks=np.maximum(1, np.nan_to_num(stage(Measure.TASKS), nan=1.0)).astype(np.int64),
+        task_ms=stage(Measure.TASK_OVERHEAD),
+        row_ms=stage(Measure.ROW_COST, 1 / MICROS_PER_MILLI),
+    )
+    return Learnt(
+        costs=costs,
+        row_error_ms=stage(Measure.ROW_COST_ERROR, 1 / MICROS_PER_MILLI),
+        batch_error_ms=first(Measure.BATCH_OVERHEAD_ERROR),
+        pivot_rows=np.array([query.arrivals.batch_rows for query in queries]),
+    )
+
+
+def paces(queries: Sequence[Query], latest: JobSample, batch_ms: Floats, target: timedelta) -> Pace:
+    """
+    Read at what pace the batches of each query come.
+
+    An interval so short that a batch of no rows fills half of it is no bound: batches follow each other at once, and
+    may take the target duration as they do without any interval.
+    """
+    interval = np.array([_told(latest, query.stages[0].id, Measure.BATCH_INTERVAL) for query in queries])
+    paced = interval * OVERRUN > np.nan_to_num(batch_ms)
+    limit = np.array([_told(latest, query.stages[0].id, Measure.BATCH_LIMIT) for query in queries])
+    return Pace(
+        interval_ms=np.where(paced, interval, 0.0),
+        period_ms=np.where(paced, interval, target.total_seconds() * MILLIS),
+        limit_rows=np.where(limit > 0, limit, np.inf),
+    )
+
+
+def _told(sample: JobSample, vertex: VertexId, measure: Measure) -> float:
+    measured = sample.vertices.get(vertex)
+    return math.nan if measured is None else measured.values.get(measure, math.nan)
