@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from annotated_types import Gt
 from hypothesis import reject
 from hypothesis import strategies as st
 
@@ -107,7 +106,7 @@ def _made(group: type[OptionsT], values: Mapping[str, Any]) -> OptionsT:
 def _fitting(annotation: Any) -> st.SearchStrategy[Any]:
     kind, constraints = bare(annotation)
     if kind is timedelta:
-        return _SPANS.filter(bool) if Gt(timedelta()) in constraints else _SPANS
+        return _SPANS.filter(lambda span: all(bounds.holds(span) for bounds in constraints))
     if kind == tuple[str, ...]:
         return _tuples(_NAMES, max_size=3)
     if isinstance(kind, type) and issubclass(kind, Options):

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """Which application it is."""
+
+    id: str
+    """Another one after each start of the driver."""
+    name: str
+    started_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +29,18 @@ class Executors:
     """Cores that a task takes (`spark.task.cpus`)."""
 
     @property
+    def slots_each(self) -> int:
+        """How many tasks can run at once on one of them."""
+        return self.cores_each // self.task_cpus
+
+    @property
     def cores(self) -> int:
         """How many tasks can run at once."""
-        return len(self.ids) * (self.cores_each // self.task_cpus)
+        return len(self.ids) * self.slots_each
 
     def count_for(self, cores: int) -> int:
         """Give how many executors it takes to run so many tasks at once."""
-        return -(-cores // (self.cores_each // self.task_cpus))
+        return -(-cores // self.slots_each)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,3 +53,28 @@ class RunningQuery:
     started_at: datetime
     waiting: bool
     """Whether it waits for data or for its next trigger; else a batch is under way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuerySettings:
+    """How a query was started, as far as that can be told."""
+
+    interval: timedelta | None = None
+    """Between two triggers; None: one batch follows the other at once."""
+    row_limit: int | None = None
+    """Most rows that a batch may take from all sources together; None: no limit, or none in rows."""
+    takes_all: bool = True
+    """Whether a batch takes all that the sources have: they know no limit, be it in rows, files or bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRun:
+    """A stage of a micro-batch as it ran; one that was skipped is none."""
+
+    job: int
+    """Id of the Spark job that it was first run for."""
+    id: int
+    tasks: int
+    task_time: timedelta
+    """Summed over the tasks that succeeded."""
+    reads_shuffle: bool

@@ -1,0 +1,120 @@
+"""The directory in which a query keeps its offsets and its state, on any file system that Spark can write to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pyspark.sql import SparkSession
+
+from headgate.engines.spark.attached.backend import translated
+from headgate.errors import RefusedError
+
+SNAPSHOT = ".before-repartition"
+"""What the name of a checkpoint's copy ends with; it lies beside the checkpoint."""
+
+
+class Files(Protocol):
+    """What is needed of a file system; `HadoopFiles` has it from the JVM, a test makes it up."""
+
+    def exists(self, path: str) -> bool:
+        """Tell whether something is there."""
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a directory with all that is in it."""
+
+    def rename(self, source: str, target: str) -> None:
+        """Give a directory another name."""
+
+    def delete(self, path: str) -> None:
+        """Delete a directory, if it is there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A copy of a checkpoint of which no query runs."""
+
+    files: Files
+    checkpoint: str
+
+    @property
+    def path(self) -> str:
+        """Where it lies."""
+        return self.checkpoint + SNAPSHOT
+
+    def take(self) -> None:
+        """
+        Copy the checkpoint; what bears the name of a snapshot is a whole one.
+
+        Raises:
+            RefusedError: there is one: an earlier repartition did not end.
+        """
+        if self.files.exists(self.path):
+            message = (
+                f"{self.path} is left from a repartition that did not end. Hint: see whether the query runs with "
+                "its checkpoint as it is, then delete it; else put it in the checkpoint's place"
+            )
+            raise RefusedError(message)
+        partial = self.path + ".copying"
+        self.files.delete(partial)
+        self.files.copy(self.checkpoint, partial)
+        self.files.rename(partial, self.path)
+
+    def restore(self) -> None:
+        """Put the copy in the place of the checkpoint."""
+        spoilt = self.checkpoint + ".spoilt"
+        self.files.delete(spoilt)
+        self.files.rename(self.checkpoint, spoilt)
+        self.files.rename(self.path, self.checkpoint)
+        self.files.delete(spoilt)
+
+    def drop(self) -> None:
+        """Delete the copy."""
+        self.files.delete(self.path)
+
+
+class HadoopFiles:
+    """`Files` over Hadoop's API in the driver: local disks, HDFS and object stores."""
+
+    def __init__(self, session: SparkSession) -> None:
+        """Open nothing yet."""
+        context: Any = session.sparkContext
+        self._jvm = context._jvm  # noqa: SLF001 - PySpark has no file API
+        self._configuration = context._jsc.hadoopConfiguration()  # noqa: SLF001
+
+    def exists(self, path: str) -> bool:
+        """Ask the file system."""
+        with translated():
+            found: bool = self._system(path).exists(self._path(path))
+        return found
+
+    def copy(self, source: str, target: str) -> None:
+        """Read and write each file."""
+        with translated():
+            copied = self._jvm.org.apache.hadoop.fs.FileUtil.copy(
+                self._system(source), self._path(source), self._system(target), self._path(target),
+                False, self._configuration,
+            )  # fmt: skip
+        _confirm(copied, f"{source} could not be copied to {target}")
+
+    def rename(self, source: str, target: str) -> None:
+        """Ask the file system; an object store copies instead."""
+        with translated():
+            renamed = self._system(source).rename(self._path(source), self._path(target))
+        _confirm(renamed, f"{source} could not be renamed to {target}")
+
+    def delete(self, path: str) -> None:
+        """Delete it with all that is in it."""
+        with translated():
+            self._system(path).delete(self._path(path), True)
+
+    def _path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path)
+
+    def _system(self, path: str) -> Any:
+        return self._path(path).getFileSystem(self._configuration)
+
+
+def _confirm(done: bool, otherwise: str) -> None:
+    if not done:
+        raise RefusedError(otherwise)

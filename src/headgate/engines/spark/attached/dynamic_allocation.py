@@ -1,0 +1,70 @@
+"""
+Executors where `spark.dynamicAllocation.enabled` holds them.
+
+Left alone it grows to its maximum and stays there. It reads its bounds once, so both are set from here to the number
+that is wanted; and its target with them, which it would never lower while there are more tasks than executors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from headgate.engines.spark.attached.backend import Backend, SchedulerBackend, translated
+from headgate.errors import RefusedError
+
+MIN, MAX = "spark.dynamicAllocation.minExecutors", "spark.dynamicAllocation.maxExecutors"
+DEFAULT_PROFILE = 0
+"""Spark's id of the resources of executors that nobody asked anything special of."""
+
+
+def is_on(backend: Backend) -> bool:
+    """Tell whether dynamic allocation holds the executors."""
+    return backend.setting("spark.dynamicAllocation.enabled", "false") == "true"
+
+
+class SteeredBackend(SchedulerBackend):
+    """The scheduler backend under dynamic allocation, within the bounds that the application was started with."""
+
+    def __init__(self, session: SparkSession) -> None:
+        """
+        Find what is steered.
+
+        Raises:
+            RefusedError: this version of Spark keeps it elsewhere.
+        """
+        super().__init__(session)
+        try:
+            with translated():
+                self._allocation = self._context.executorAllocationManager().get()
+                self._lower, self._upper = (self._field(name) for name in ("minNumExecutors", "maxNumExecutors"))
+                self._own = range(self._lower.getInt(self._allocation), self._upper.getInt(self._allocation) + 1)
+        except Exception as error:
+            message = (
+                "spark.dynamicAllocation.enabled holds the executors, and this Spark does not let it be steered. "
+                "Hint: set it to false, Headgate does what it would do"
+            )
+            raise RefusedError(message) from error
+
+    def request_total(self, count: int) -> None:
+        """
+        Let dynamic allocation want this number, neither more nor fewer.
+
+        Raises:
+            RefusedError: it lies outside of its bounds.
+        """
+        if count not in self._own:
+            low, high = self._own.start, self._own.stop - 1
+            message = f"{count} executors are outside of {MIN}={low} and {MAX}={high}. Hint: start with other bounds"
+            raise RefusedError(message)
+        with translated():
+            self._lower.setInt(self._allocation, count)
+            self._upper.setInt(self._allocation, count)
+            self._allocation.numExecutorsTargetPerResourceProfileId().put(DEFAULT_PROFILE, count)
+        super().request_total(count)
+
+    def _field(self, name: str) -> Any:
+        field = self._allocation.getClass().getDeclaredField(name)
+        field.setAccessible(True)
+        return field

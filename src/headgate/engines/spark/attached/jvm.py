@@ -1,0 +1,101 @@
+"""The gateway through Py4J: the driver's status store, its scheduler and its active queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from headgate.engines.spark.application import Application, Executors, QuerySettings, RunningQuery, StageRun
+from headgate.engines.spark.attached.backend import SchedulerBackend, translated
+from headgate.engines.spark.attached.gateway import BatchWork, QueryFailure
+from headgate.engines.spark.attached.starting import settings_of
+from headgate.engines.spark.attached.throwables import told
+from headgate.engines.spark.attached.work import Works
+from headgate.errors import NotFoundError
+
+_LOCAL = "LocalSchedulerBackend"
+_STARTING = "Initializing"
+_FAILURES = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Handle:
+    """An active query, and what of it never changes."""
+
+    seen: RunningQuery
+    query: Any
+    """The Java object."""
+
+
+class JvmGateway:
+    """An `engines.spark.attached.gateway.Gateway` over the session's own driver; on Spark 3.5, 4.0 and 4.3."""
+
+    def __init__(self, session: SparkSession, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        """Ask nothing yet; the clock tells when a query began or failed, and when an executor went."""
+        context: Any = session.sparkContext
+        self._streams: Any = session._jsparkSession.streams()  # noqa: SLF001 - PySpark wraps it call by call
+        self._context: Any = context._jsc.sc()  # noqa: SLF001 - PySpark's only way to the status store
+        self._backend = SchedulerBackend(session)
+        self._works = Works(self._context, context._jvm)  # noqa: SLF001
+        self._clock = clock
+        self._handles: dict[str, _Handle] = {}
+        self._failures: list[QueryFailure] = []
+        self._executors: Executors | None = None
+
+    def application(self) -> Application:
+        """Tell which application it is."""
+        with translated():
+            if self._context.isStopped():
+                message = "the application has ended"
+                raise NotFoundError(message)
+            return Application(
+                id=self._context.applicationId(),
+                name=self._context.appName(),
+                started_at=_instant(self._context.startTime()),
+            )
+
+    def executors(self) -> Executors:
+        """Tell which executors there are; the driver counts as one where it runs the tasks itself (`local[n]`)."""
+        task_cpus = int(self._backend.settings("spark.task.cpus", "1"))
+        ids, cores_each, changed_at = self._local() if self._backend.name == _LOCAL else self._present()
+        before = self._executors
+        if before is not None and before.ids != ids:
+            changed_at = self._clock()
+        elif before is not None:
+            changed_at = before.changed_at
+        self._executors = Executors(ids=ids, cores_each=cores_each, changed_at=changed_at, task_cpus=task_cpus)
+        return self._executors
+
+    def queries(self) -> Sequence[RunningQuery]:
+        """List the active queries of the session, and notice those that are no more."""
+        with translated():
+            active = {str(one.runId().toString()): one for one in self._streams.active()}
+            self._notice_ends(active.keys())
+            return [self._running(run_id, query) for run_id, query in active.items()]
+
+    def settings(self, run_id: str) -> QuerySettings:
+        """Tell how an active query was started."""
+        handle = self._handles.get(run_id)
+        with translated():
+            return settings_of(handle.query) if handle else QuerySettings()
+
+    def work(self, run_id: str, batch_id: int) -> BatchWork:
+        """Give the stages of a batch."""
+        with translated():
+            return self._works.of(run_id, batch_id)
+
+    def progress_since(self, run_id: str, batch_id: int) -> Sequence[str]:
+        """Give the progress after a batch; Spark keeps the latest 100."""
+        handle = self._handles.get(run_id)
+        with translated():
+            return list(_newer(handle.query.recentProgress(), batch_id))[::-1] if handle else []
+
+    def failures(self) -> Sequence[QueryFailure]:
+        """Give the latest queries that have ended by an exception."""
+        self.queries()
+        return self._failures

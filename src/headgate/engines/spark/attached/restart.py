@@ -1,0 +1,127 @@
+"""One restart of a query from its checkpoint with other settings, and back to the old ones if those do not work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from headgate.engines.spark.attached.start_settings import QueryFactory, StartSettings
+from headgate.errors import HeadgateError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarted:
+    """What became of a restart."""
+
+    query: str
+    before: StartSettings
+    wanted: StartSettings
+    failure: str = ""
+    """Why it does not run as wanted; empty when it does."""
+    runs: bool = True
+    """False: it could not be started with the old settings either, or did not end; the application must see to it."""
+
+    @property
+    def settings(self) -> StartSettings:
+        """How the query runs now, or ran last."""
+        return self.before if self.failure else self.wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long a restart waits, and how."""
+
+    batch: timedelta = timedelta(minutes=2)
+    """For the batch under way to end; then it is broken off, and Spark does it again after the start."""
+    trial: timedelta = timedelta(minutes=2)
+    """For the first batch after the start; a query without data counts as well when it lives that long."""
+    poll: timedelta = timedelta(milliseconds=100)
+    clock: Callable[[], float] = time.monotonic
+    """In seconds."""
+    pause: Callable[[float], None] = time.sleep
+
+    def until(self, reached: Callable[[], bool], limit: timedelta) -> bool:
+        """Wait for something; tell whether it came in time."""
+        end = self.clock() + limit.total_seconds()
+        while not reached():
+            if self.clock() >= end:
+                return False
+            self.pause(self.poll.total_seconds())
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """
+    A restart that is to be made. It blocks, so it is made on a thread.
+
+    Nothing is lost wherever it breaks off: offsets and state are in the checkpoint, a batch that was not committed is
+    done again from the same offsets, and a process that dies in between starts with the application's own code.
+    """
+
+    query: Any
+    """The `StreamingQuery` that runs."""
+    factory: QueryFactory
+    before: StartSettings
+    wanted: StartSettings
+    between: Callable[[], None] | None = None
+    """What is done to the checkpoint while no query uses it; it leaves the checkpoint as it was when it raises."""
+    patience: Patience = Patience()
+
+    def make(self) -> Restarted:
+        """Stop the query, start it as wanted, and go back to the old settings if it fails within its first batch."""
+        self._await_batch_end()
+        try:
+            self.query.stop()
+        except Exception as error:  # noqa: BLE001 - whatever Spark raises: it may still run
+            return self._outcome(f"it could not be stopped: {_reason(error)}", runs=bool(self.query.isActive))
+        if self.query.isActive:
+            return self._outcome("it did not stop", runs=True)
+        failure = self._prepare() or self._begin(self.wanted)
+        if not failure:
+            return self._outcome("", runs=True)
+        worse = self._begin(self.before)
+        return self._outcome(f"{failure}; then {worse}" if worse else failure, runs=not worse)
+
+    def _await_batch_end(self) -> None:
+        """A batch that is not broken off need not be done twice."""
+        first = _batch(self.query)
+        self.patience.until(
+            lambda: not self.query.isActive or not self.query.status["isTriggerActive"] or _batch(self.query) != first,
+            self.patience.batch,
+        )
+
+    def _prepare(self) -> str:
+        try:
+            if self.between is not None:
+                self.between()
+        except HeadgateError as error:
+            return str(error)
+        return ""
+
+    def _begin(self, settings: StartSettings) -> str:
+        """Start it, and say what went wrong; empty when nothing did."""
+        try:
+            query = self.factory(settings)
+        except Exception as error:  # noqa: BLE001 - the application's own code
+            return f"its factory failed with {settings.text}: {_reason(error)}"
+        self.patience.until(lambda: not query.isActive or _batch(query) is not None, self.patience.trial)
+        if query.isActive:
+            return ""
+        return f"it failed with {settings.text}: {_reason(query.exception())}"
+
+    def _outcome(self, failure: str, *, runs: bool) -> Restarted:
+        return Restarted(query=self.query.name, before=self.before, wanted=self.wanted, failure=failure, runs=runs)
+
+
+def _batch(query: Any) -> int | None:
+    progress = query.lastProgress
+    return None if progress is None else int(progress["batchId"])
+
+
+def _reason(error: BaseException | None) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -1,0 +1,143 @@
+"""The queries of an application that Headgate may start anew: which settings they have, and what became of changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from headgate.engines.spark.attached.restart import Patience, Restart, Restarted
+from headgate.engines.spark.attached.start_settings import QueryFactory, StartSettings, split_changes, with_changes
+from headgate.errors import ConflictError, RefusedError, TransientError
+from headgate.model.decision import ConfigChanges
+
+Find = Callable[[str], Any]
+"""Gives the `StreamingQuery` of a name that is active, or None."""
+
+
+class QueryRestarts:
+    """
+    Changes settings of queries by `spark.headgate.query.<name>.<setting>`; one restart at a time.
+
+    What a change came to is told to `report`: it is made on a thread, and nobody waits for it.
+    """
+
+    def __init__(
+        self,
+        find: Find,
+        factories: Mapping[str, QueryFactory],
+        *,
+        report: Callable[[Restarted], None] = lambda _: None,
+        repartition: Callable[[Any, int], None] | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        """
+        Start nothing yet.
+
+        Args:
+            find: finds a query that runs.
+            factories: start queries, by the names of these.
+            report: hears what became of each restart, on the loop's thread.
+            repartition: spreads the state of a query, which has been stopped, over so many partitions; None: it cannot.
+            patience: how long a restart waits.
+        """
+        self._find = find
+        self._factories = dict(factories)
+        self._report = report
+        self._repartition = repartition
+        self._patience = patience or Patience()
+        self._settings: dict[str, StartSettings] = {}
+        self._failures: dict[tuple[str, StartSettings], str] = {}
+        self._under_way: tuple[str, StartSettings, asyncio.Task[None]] | None = None
+
+    def manage(self, name: str, factory: QueryFactory) -> None:
+        """Let a query be started anew by this factory from now on."""
+        self._factories[name] = factory
+
+    def settings(self, name: str) -> StartSettings:
+        """Tell how a query was started last."""
+        return self._settings.get(name, StartSettings())
+
+    async def change(self, changes: ConfigChanges, /) -> bool:
+        """
+        Begin to restart the query whose settings change; idempotent, and it never waits for the restart.
+
+        Changes of several queries are made one after the other: call it again.
+
+        Returns:
+            Whether a restart was begun.
+
+        Raises:
+            RefusedError: a key or value is wrong, nobody said how to start the query, or these settings have failed.
+            TransientError: another restart is under way, or the query does not run now.
+        """
+        wanted = {name: self._wanted(name, by_key) for name, by_key in split_changes(changes).items()}
+        for name, settings in wanted.items():
+            self._confirm(name, settings)
+        for name, settings in wanted.items():
+            if self._is_under_way(name, settings):
+                return False
+            if settings != self.settings(name):
+                self._begin(name, settings)
+                return True
+        return False
+
+    async def finished(self) -> None:
+        """Wait until no restart is under way."""
+        if self._under_way is not None:
+            await self._under_way[2]
+
+    def _wanted(self, name: str, changes: Mapping[str, str | None]) -> StartSettings:
+        if name not in self._factories:
+            message = (
+                f"nobody said how to start query {name!r}: its settings stay. "
+                f"Hint: hand a factory over, headgate.attach(spark).manage({name!r}, factory)"
+            )
+            raise RefusedError(message)
+        return with_changes(self.settings(name), changes)
+
+    def _confirm(self, name: str, settings: StartSettings) -> None:
+        if (name, settings) in self._failures:
+            message = f"query {name!r} was started with {settings.text} before: {self._failures[name, settings]}"
+            raise RefusedError(message)
+        if settings.state_partitions is not None and self._repartition is None:
+            message = f"the state of query {name!r} cannot be spread anew. Hint: it takes Spark 4.2 and RocksDB"
+            raise RefusedError(message)
+
+    def _is_under_way(self, name: str, settings: StartSettings) -> bool:
+        if self._under_way is None or self._under_way[2].done():
+            return False
+        if self._under_way[:2] == (name, settings):
+            return True
+        message = f"query {self._under_way[0]!r} is being started with {self._under_way[1].text}"
+        raise ConflictError(message)
+
+    def _begin(self, name: str, settings: StartSettings) -> None:
+        query = self._find(name)
+        if query is None:
+            message = f"query {name!r} does not run now"
+            raise TransientError(message)
+        restart = self._restart(name, query, settings)
+        self._under_way = (name, settings, asyncio.create_task(self._make(restart)))
+
+    def _restart(self, name: str, query: Any, settings: StartSettings) -> Restart:
+        before = self.settings(name)
+        between = None
+        if self._repartition is not None and settings.state_partitions not in {None, before.state_partitions}:
+            between = partial(self._repartition, query, settings.state_partitions)
+        return Restart(
+            query=query,
+            factory=self._factories[name],
+            before=before,
+            wanted=settings,
+            between=between,
+            patience=self._patience,
+        )
+
+    async def _make(self, restart: Restart) -> None:
+        made = await asyncio.to_thread(restart.make)
+        self._settings[made.query] = made.settings
+        if made.failure:
+            self._failures[made.query, made.wanted] = made.failure
+        self._report(made)

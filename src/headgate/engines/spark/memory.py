@@ -1,0 +1,157 @@
+"""What is remembered of one query between samples: counters, costs, and how its stages are laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from math import isfinite
+
+from headgate.algorithm.micro_batch.fit import CostFit, QueryCosts, StageCost
+from headgate.algorithm.micro_batch.waves import wave_share
+from headgate.model.measures import Measure
+from headgate.model.micro_batch import MicroBatch
+
+_MS = timedelta(milliseconds=1)
+_SETTLED = 3
+"""Batches in a row that have another number of stages until that is what the query has."""
+_RECENT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryMemory:
+    """A value: each batch gives a new one. Counters go on across restarts of the query, in another epoch."""
+
+    latest: MicroBatch
+    epoch: int = 0
+    rows: int = 0
+    busy_ms: tuple[float, ...] = ()
+    """Task time of each stage."""
+    stages: int = 1
+    unlike: int = 0
+    """Batches in a row that had another number of stages."""
+    load: float = 0.0
+    fit: CostFit = field(default_factory=CostFit)
+    durations: tuple[timedelta, ...] = ()
+    """Of the latest batches, oldest first."""
+    predicted: timedelta | None = None
+    """How long the latest batch should have taken by what was known before it; None: nothing was."""
+
+    def noting(self, batch: MicroBatch) -> QueryMemory:
+        """Take in the batch after the latest one."""
+        costs = self.fit.costs
+        known = replace(
+            self,
+            latest=batch,
+            epoch=self.epoch + (not _follows(batch, self.latest)),
+            rows=self.rows + batch.rows,
+            load=_load(batch, self.latest),
+            durations=(*self.durations, batch.duration)[-_RECENT:],
+            predicted=predicted(costs, batch) if costs else None,
+        )
+        return _laid_out(known, batch)
+
+    @classmethod
+    def begun(cls, batch: MicroBatch) -> QueryMemory:
+        """Begin with the first batch that was seen."""
+        begun = cls(
+            latest=batch,
+            rows=batch.rows,
+            load=_load(batch, None),
+            durations=(batch.duration,),
+            stages=max(len(batch.stages), 1) if batch.rows else 1,
+        )
+        return _laid_out(begun, batch)
+
+    @property
+    def period(self) -> timedelta:
+        """How far apart new values are at most, by the latest batches."""
+        return max([self.latest.interval or timedelta(), *self.durations])
+
+    def measures(self, stage: int) -> Mapping[Measure, float]:
+        """Give what is known of a stage; what concerns the whole query stands on its first."""
+        costs = self.fit.costs
+        cost = costs.stages[stage] if costs and stage < len(costs.stages) else None
+        own = {Measure.ACCUMULATED_BUSY_TIME: self.busy_ms[stage], Measure.LOAD: self.load, **_of_stage(cost)}
+        return own if stage else {**own, **self._of_query(costs)}
+
+    def _of_query(self, costs: QueryCosts | None) -> Mapping[Measure, float]:
+        batch = self.latest
+        known: dict[Measure, float | None] = {
+            Measure.NUM_RECORDS_IN: float(self.rows),
+            Measure.LAG: batch.lag,
+            Measure.LAG_ORIGIN: float(batch.lag_origin),
+            Measure.BATCH_DURATION: batch.duration / _MS,
+            Measure.BATCH_INTERVAL: batch.interval / _MS if batch.interval else None,
+            Measure.BATCH_LIMIT: None if batch.limit is None else float(batch.limit),
+            Measure.BATCH_OVERHEAD: costs.overhead_ms if costs else None,
+            Measure.BATCH_OVERHEAD_ERROR: costs.overhead_error_ms if costs else None,
+        }
+        return {measure: value for measure, value in known.items() if value is not None}
+
+
+def _laid_out(memory: QueryMemory, batch: MicroBatch) -> QueryMemory:
+    """Count a batch's task times to stages, and learn from it where it is like those before it."""
+    count = len(batch.stages)
+    unlike = memory.unlike + 1 if batch.rows and count not in {0, memory.stages} else 0
+    stages, unlike = (count, 0) if unlike >= _SETTLED else (memory.stages, unlike)
+    learns = bool(count) and (count == stages or not batch.rows)
+    return replace(
+        memory,
+        stages=stages,
+        unlike=unlike,
+        busy_ms=_added(memory.busy_ms, batch, stages),
+        fit=memory.fit.noting(batch) if learns else memory.fit,
+        epoch=memory.epoch + (stages != memory.stages),
+    )
+
+
+def predicted(costs: QueryCosts, batch: MicroBatch) -> timedelta | None:
+    """Give how long a batch takes by the formula of `QueryCosts`; None where it is not known well enough to tell."""
+    if not isfinite(costs.overhead_error_ms) or not all(isfinite(stage.row_error_us) for stage in costs.stages):
+        return None
+    ms = costs.overhead_ms + sum(
+        (stage.overhead_ms + batch.rows * stage.row_us / 1000) * float(wave_share(stage.tasks, batch.cores))
+        for stage in costs.stages
+    )
+    return timedelta(milliseconds=ms)
+
+
+def has_gap(batch: MicroBatch, before: MicroBatch) -> bool:
+    """Tell whether batches between two of one run were missed."""
+    return batch.run_id == before.run_id and batch.batch_id > before.batch_id + 1
+
+
+def is_known(batch: MicroBatch, before: MicroBatch) -> bool:
+    """Tell whether a batch was told of before."""
+    return batch.started_at <= before.started_at
+
+
+def _follows(batch: MicroBatch, before: MicroBatch) -> bool:
+    """Tell whether the rates between two batches mean anything: a restart may skip rows, or read some again."""
+    return batch.run_id == before.run_id and not has_gap(batch, before)
+
+
+def _load(batch: MicroBatch, before: MicroBatch | None) -> float:
+    """Give the share of the time between triggers that a batch takes."""
+    span = batch.interval or (batch.started_at - before.started_at if before else timedelta())
+    return min(1.0, batch.duration / span) if span else 1.0
+
+
+def _added(busy_ms: tuple[float, ...], batch: MicroBatch, stages: int) -> tuple[float, ...]:
+    """Add a batch's task times to those of the same stages; what is beyond the last stage counts to it."""
+    sums = [*busy_ms[:stages], *[0.0] * (stages - len(busy_ms))]
+    for index, stage in enumerate(batch.stages):
+        sums[min(index, stages - 1)] += stage.task_time / _MS
+    return tuple(sums)
+
+
+def _of_stage(cost: StageCost | None) -> Mapping[Measure, float]:
+    if cost is None:
+        return {}
+    return {
+        Measure.TASKS: float(cost.tasks),
+        Measure.ROW_COST: cost.row_us,
+        Measure.ROW_COST_ERROR: cost.row_error_us,
+        Measure.TASK_OVERHEAD: cost.overhead_ms,
+    }
