@@ -1,15 +1,83 @@
-"""Attaching to a running session."""
+"""Attaching to a running session: what cannot be scaled is refused, the options are read, the parts put together."""
 
 from __future__ import annotations
 
+import atexit
+import os
 from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from threading import Lock
 from typing import Any
 
+from headgate.agent.attached import Agent, Switch
+from headgate.agent.composing import Control
+from headgate.agent.engine import open_engine
+from headgate.agent.journal import Journal
+from headgate.agent.log import LOGGER
+from headgate.agent.loop import ControlThread
+from headgate.agent.refusals import refuse_connect, refuse_managed, refuse_old
+from headgate.agent.remembering import open_state_store
+from headgate.agent.reporting import open_reporter
+from headgate.agent.sessions import Target, configuration_of, is_running, target_of
+from headgate.agent.settings import Settings, read_settings
+from headgate.config.secrets import resolve
+from headgate.plugins.host import PluginHost
 
-class Agent:
-    """Headgate at work inside of an application."""
+__all__ = ["Agent", "attach"]
+
+_agents: dict[str, Agent] = {}
+"""Those of this process, by application id."""
+_attaching = Lock()
 
 
-def attach(target: Any, options: Mapping[str, str] | None = None) -> Agent:
-    """Begin; see `headgate.attach`."""
-    raise NotImplementedError
+def attach(target: Any, options: Mapping[str, Any] | None = None) -> Agent:
+    """
+    Begin; see `headgate.attach`.
+
+    Where the application has an agent already, that one is given, with the options that it has.
+    """
+    refuse_connect(target)
+    attached = target_of(target)
+    refuse_old(attached.session.version)
+    configuration = configuration_of(attached.session)
+    refuse_managed(configuration, os.environ)
+    settings = read_settings(configuration, options or {})
+    application = attached.session.sparkContext.applicationId
+    with _attaching:
+        agent = _agents.get(application)
+        if agent is not None and agent.status.running:
+            LOGGER.warning("%s has an agent already, which goes on with its own options", agent.status.job)
+            return agent
+        agent = _agents[application] = _begun(attached, settings)
+    atexit.register(agent.close)
+    return agent
+
+
+def _begun(target: Target, settings: Settings) -> Agent:
+    """
+    Put the parts together and start.
+
+    Raises:
+        UnsupportedError: the application has no executors that can be added or removed.
+        ConfigError: the state store cannot be had.
+    """
+    options = settings.options
+    LOGGER.setLevel(options.log_level)
+    for warning in settings.warnings:
+        LOGGER.warning("%s", warning)
+    with ExitStack() as opened:
+        engine = open_engine(target, options, opened)
+        store = open_state_store(options.state_store)
+        host = PluginHost(lambda: settings.catalog, options.plugins, resolve=resolve)
+        opened.callback(host.close)
+        journal = Journal(report=open_reporter(options, opened))
+        switch = Switch(options.mode)
+        control = Control(
+            engine=engine, options=options, mode=lambda: switch.mode, host=host, store=store, journal=journal
+        )
+        thread = ControlThread(
+            control.runner, is_alive=partial(is_running, target.session), on_end=opened.pop_all().close
+        )
+    thread.start()
+    return Agent(job=engine.job, journal=journal, switch=switch, thread=thread)

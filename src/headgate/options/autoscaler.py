@@ -12,8 +12,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
-from annotated_types import Gt, Interval
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.deviations import Deviation, Parity
 from headgate.options.micro_batch import MicroBatchOptions
@@ -192,7 +191,7 @@ class AutoscalerOptions(Options):
     quota_cpu: Annotated[float, Interval(gt=0, le=LARGEST)] | None = option("quota.cpu", None)
     """CPUs of all TaskManagers that growth never exceeds."""
 
-    quota_memory: Annotated[MemorySize, Gt(0)] | None = option("quota.memory", None)
+    quota_memory: Annotated[MemorySize, Interval(gt=0)] | None = option("quota.memory", None)
     """Memory of all TaskManagers that growth never exceeds."""
 
     memory_tuning_enabled: bool = option("memory.tuning.enabled", default=False)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from annotated_types import Ge
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
 
@@ -103,7 +102,7 @@ class EventOptions(Options):
     retention: PositiveDuration = option("retention", timedelta(days=30))
     """Age after which `sql` deletes events, counted from their last repetition."""
 
-    queue_capacity: Annotated[int, Ge(1)] = option("queue-capacity", 10_000)
+    queue_capacity: Annotated[int, Interval(ge=1)] = option("queue-capacity", 10_000)
     """Events that may wait for a slow handler, each handler for itself; what comes on top is offered again later."""
 
     give_up_after: PositiveDuration = option("give-up-after", timedelta(days=1))

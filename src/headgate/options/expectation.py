@@ -9,8 +9,6 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from annotated_types import Ge, Gt, Interval, Le, Lt
-
 from headgate.options.declaration import Options
 from headgate.options.units import MemorySize, format_duration
 
@@ -64,7 +62,6 @@ def _bounds(constraints: tuple[Any, ...]) -> list[str]:
     return [
         f"{word} {_number(bound)}"
         for constraint in constraints
-        if isinstance(constraint, Ge | Gt | Interval | Le | Lt)
         for name, word in _BOUNDS.items()
         if (bound := getattr(constraint, name, None)) is not None
     ]

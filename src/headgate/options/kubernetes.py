@@ -8,8 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from annotated_types import Ge
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
 
@@ -64,7 +63,7 @@ class KubernetesOptions(Options):
     request_timeout: PositiveDuration = option("request-timeout", timedelta(seconds=10))
     """Time limit of one request, all of it."""
 
-    max_calls_in_flight: Annotated[int, Ge(1)] = option("max-calls-in-flight", 16)
+    max_calls_in_flight: Annotated[int, Interval(ge=1)] = option("max-calls-in-flight", 16)
     """Requests to one JobManager that may be open at once."""
 
     def __post_init__(self) -> None:

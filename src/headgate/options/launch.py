@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from annotated_types import Ge
-
 from headgate.model.redeploy import Launch
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
 
@@ -38,7 +37,7 @@ class LaunchOptions(Options):
     savepoint_directory: str | None = option("savepoint-directory", None)
     """Where savepoints go; unset: the cluster's `execution.checkpointing.savepoint-dir`."""
 
-    parallelism: Annotated[int, Ge(1)] | None = option("parallelism", None)
+    parallelism: Annotated[int, Interval(ge=1)] | None = option("parallelism", None)
     """With which the job was first started, for operators without one of their own; unset: the cluster's default."""
 
     savepoint_limit: PositiveDuration = option("savepoint-limit", timedelta(minutes=10))

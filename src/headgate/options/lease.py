@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from annotated_types import Interval
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
 

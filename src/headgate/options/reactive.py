@@ -8,8 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Le
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import LARGEST, Count, Duration, PositiveDuration
 
@@ -52,7 +51,7 @@ class ReactiveOptions(Options):
     demand: Demand = option("demand", Demand.INFINITE)
     """`INFINITE` uses all slots of the job's share, `NEED` no more than its load asks for."""
 
-    weight: Annotated[float, Gt(0), Le(LARGEST)] = option("weight", 1.0)
+    weight: Annotated[float, Interval(gt=0, le=LARGEST)] = option("weight", 1.0)
     """Share of the cluster's slots relative to other reactive jobs of the cluster."""
 
     min_parallelism: Count = option("min-parallelism", 1)
@@ -98,7 +97,7 @@ class WorkersOptions(Options):
     provider: str | None = option("provider", None)
     """A resource provider: an instance declared under `headgate.plugins`; unset: Headgate leaves the workers alone."""
 
-    least: Annotated[int, Ge(0)] = option("min", 1)
+    least: Annotated[int, Interval(ge=0)] = option("min", 1)
     """Workers that are never removed."""
 
     most: Count = option("max", 1)

@@ -7,12 +7,14 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
-from annotated_types import Interval
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import Count, Duration, PositiveDuration
 
-BUILT_IN_CHECKERS = ("network-memory", "memory-pressure", "restart-loop", "never-running", "not-reached")
+COMMON_CHECKERS = ("network-memory", "memory-pressure", "restart-loop", "never-running", "not-reached")
+"""Those that judge whatever engine a job runs on."""
+
+BUILT_IN_CHECKERS = (*COMMON_CHECKERS, "falls-behind")
 
 
 class RollbackTarget(StrEnum):
@@ -31,7 +33,7 @@ class RollbackOptions(Options):
     enabled: bool = option("enabled", default=True)
     """Whether a job that its last rescale made sick goes back by itself, wherever Headgate may act."""
 
-    checkers: tuple[str, ...] = option("checkers", BUILT_IN_CHECKERS)
+    checkers: tuple[str, ...] = option("checkers", COMMON_CHECKERS)
     """Checkers that tell whether the job is beyond recovery: built-in and registered ones, instances of them."""
 
     target: RollbackTarget = option("target", RollbackTarget.LAST)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
-from annotated_types import Ge
-
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.bounds import Interval
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
 from headgate.options.events import EventOptions
 from headgate.options.kubernetes import KubernetesOptions
@@ -22,6 +22,7 @@ from headgate.options.plugins import PluginOptions
 from headgate.options.prometheus import PrometheusOptions
 from headgate.options.reactive import WorkersOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions, faults_of
+from headgate.options.spark import SparkOptions
 from headgate.options.units import PositiveDuration
 from headgate.options.yarn import YarnOptions
 
@@ -85,7 +86,7 @@ class ClusterOptions(Options):
     request_timeout: PositiveDuration = option("request-timeout", timedelta(seconds=10))
     """Time limit of one request, all of it; unset: that of `job.autoscaler.flink.rest-client.timeout`."""
 
-    max_calls_in_flight: Annotated[int, Ge(1)] = option("max-calls-in-flight", 16)
+    max_calls_in_flight: Annotated[int, Interval(ge=1)] = option("max-calls-in-flight", 16)
     """Requests to this cluster that may be open at once."""
 
     workers: WorkersOptions = option("workers", default_factory=WorkersOptions)
@@ -191,6 +192,41 @@ class MetricsOptions(Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IntakeOptions(Options):
+    """
+    Taking in what agents report that are attached to PySpark applications.
+
+    Raises:
+        ValueError: the address is none, or other machines reach it and there is no token.
+    """
+
+    address: str | None = option("address", None)
+    """Where reports are taken, `host:port`; `:port` is reached from this machine only. Unset: none are taken."""
+
+    token: str | None = option("token", None, secret=True)
+    """What agents must show (`report.token`); unset: nothing, which only an address of this machine allows."""
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody could listen on, and what anybody could write to."""
+        address = self.listen_on
+        if address is not None and self.token is None and not _is_loopback(address.host):
+            message = f"agents.address {address} is reached from other machines, so agents.token is needed"
+            raise ValueError(message)
+
+    @property
+    def listen_on(self) -> Address | None:
+        """The address, taken apart."""
+        return None if self.address is None else Address.parse(self.address)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceOptions(Options):
     """Everything `headgate run` needs to know."""
 
@@ -202,6 +238,9 @@ class ServiceOptions(Options):
 
     kubernetes: tuple[KubernetesOptions, ...] = option("kubernetes", ())
     """Kubernetes clusters, all of whose FlinkDeployments and FlinkSessionJobs are looked after."""
+
+    spark: tuple[SparkOptions, ...] = option("spark-clusters", (), secret=True)
+    """Spark standalone clusters, whose streaming applications are looked after from outside."""
 
     mode: Mode = option("mode", Mode.ADVISE)
     """`advise` only says what it would do; `act` does it."""
@@ -232,6 +271,9 @@ class ServiceOptions(Options):
 
     metrics: MetricsOptions = option("metrics", default_factory=MetricsOptions)
     """Headgate's own metrics."""
+
+    agents: IntakeOptions = option("agents", default_factory=IntakeOptions)
+    """Reports of agents that are attached to PySpark applications."""
 
     events: EventOptions = option("events", default_factory=EventOptions)
     """Who is told what happens."""
@@ -282,7 +324,7 @@ class ServiceOptions(Options):
     def __post_init__(self) -> None:
         """Hold the clusters' names apart."""
         names = self.cluster_names
-        if not names and not self.job_lists:
+        if not names and not self.job_lists and self.agents.address is None:
             message = "at least one entry in clusters is needed. Hint: `clusters: [{name: local, url: http://127.0.0.1:8081}]`"
             raise ValueError(message)
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -306,4 +348,12 @@ class ServiceOptions(Options):
     @property
     def cluster_names(self) -> list[str]:
         """The names of everything that has jobs, job lists left aside."""
-        return [cluster.name for cluster in self.clusters] + self._managed
+        own = [cluster.name for cluster in self.clusters] + [cluster.name for cluster in self.spark]
+        return own + self._managed
+
+    @property
+    def staffed(self) -> frozenset[str]:
+        """The names of the clusters whose number of workers Headgate changes."""
+        workers = {cluster.name: cluster.workers for cluster in self.clusters}
+        workers |= {cluster.name: cluster.workers for cluster in self.spark}
+        return frozenset(name for name, one in workers.items() if one.provider is not None)

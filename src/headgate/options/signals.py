@@ -11,8 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Interval
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import LARGEST, PositiveDuration
 
@@ -130,7 +129,7 @@ class SignalSourceOptions(Options):
     timeout: PositiveDuration = option("timeout", timedelta(seconds=5))
     """Time limit of one call."""
 
-    max_calls_in_flight: Annotated[int, Ge(1)] = option("max-calls-in-flight", 4)
+    max_calls_in_flight: Annotated[int, Interval(ge=1)] = option("max-calls-in-flight", 4)
     """Calls to this system that may be open at once."""
 
     def __post_init__(self) -> None:
@@ -189,7 +188,7 @@ class SignalOptions(Options):
     use: SignalUse | None = option("use", None)
     """What it does; unset: nothing by itself, evaluators and plugins see it, and `headgate explain` shows it."""
 
-    per_subtask: Annotated[float, Gt(0), Interval(le=LARGEST)] = option("per-subtask", 1.0)
+    per_subtask: Annotated[float, Interval(gt=0, le=LARGEST)] = option("per-subtask", 1.0)
     """For `upper-limit`: how much of it one subtask takes."""
 
     condition: str | None = option("condition", None)

@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from typing import Annotated, NewType
 
-from annotated_types import Gt, Interval, Le
+from headgate.options.bounds import Interval
 
 LONGEST = timedelta(days=3650)
 """No option is longer: with it a date of our time is still a date."""
@@ -14,10 +14,10 @@ LONGEST = timedelta(days=3650)
 LARGEST = 2**31 - 1
 """No option is a larger number: Flink counts no further, and what is reckoned with it stays finite."""
 
-Duration = Annotated[timedelta, Le(LONGEST)]
+Duration = Annotated[timedelta, Interval(le=LONGEST)]
 """A duration, 0 included."""
 
-PositiveDuration = Annotated[timedelta, Gt(timedelta()), Le(LONGEST)]
+PositiveDuration = Annotated[timedelta, Interval(gt=timedelta(), le=LONGEST)]
 """A duration above zero."""
 
 Count = Annotated[int, Interval(ge=1, le=LARGEST)]

@@ -1,0 +1,122 @@
+"""The agent as the application's author holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from headgate.agent.journal import Journal
+from headgate.agent.loop import ControlThread
+from headgate.algorithm.explain import explain
+from headgate.model.decision import Decision, Outcome
+from headgate.model.events import Event
+from headgate.model.identity import JobKey
+from headgate.model.reasons import Reason
+from headgate.options.service import Mode
+
+
+@dataclass(slots=True)
+class Switch:
+    """Whether the agent acts at this moment; its control thread reads it."""
+
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How the agent stands at one moment."""
+
+    job: JobKey
+    running: bool
+    """False once it was closed or the application has ended."""
+    mode: Mode
+    """What it does now; `advise` also while it is paused."""
+    cores: int | None
+    """Tasks that the executors can run at once; None before the first sample."""
+    queries: tuple[str, ...]
+    """The queries, with their stages, that were seen last."""
+    decided_at: datetime | None
+    """None before the first decision."""
+    outcome: Outcome | None
+    reason: Reason | None
+    """Why the last decision is what it is."""
+    message: str
+    """That decision in one sentence; empty before the first."""
+
+
+class Agent:
+    """
+    Headgate at work inside of an application; `headgate.attach` gives it.
+
+    It works until it is closed or the application ends. It may be used as a context manager. Every method may be called
+    from any thread, and none of them waits for Spark.
+    """
+
+    def __init__(self, *, job: JobKey, journal: Journal, switch: Switch, thread: ControlThread) -> None:
+        """Hold the parts; the thread is started by whoever made them."""
+        self._job = job
+        self._journal = journal
+        self._switch = switch
+        self._usual = switch.mode
+        self._thread = thread
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The recent decisions, oldest first: one a decide interval, also those that change nothing."""
+        return tuple(self._journal.decisions)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The recent events, oldest first; they are in the application's log as well."""
+        return tuple(self._journal.events)
+
+    @property
+    def status(self) -> Status:
+        """How it stands now."""
+        last = next(reversed(self._journal.decisions), None)
+        seen = self._thread.latest.get(self._job)
+        vertices = seen.sample.topology.vertices if seen and seen.sample else ()
+        return Status(
+            job=self._job,
+            running=self._thread.is_alive(),
+            mode=self._switch.mode,
+            cores=max((vertex.parallelism for vertex in vertices), default=None),
+            queries=tuple(vertex.name for vertex in vertices),
+            decided_at=last.at if last else None,
+            outcome=last.outcome if last else None,
+            reason=last.reason if last else None,
+            message=last.message if last else "",
+        )
+
+    def explain(self) -> str:
+        """Say step by step, with the numbers, how the last decision came about."""
+        last = next(reversed(self._journal.decisions), None)
+        return "\n".join(explain(last)) if last else f"{self._job}: nothing was decided yet"
+
+    def pause(self) -> None:
+        """Change nothing from now on, and only say what would be done; a change under way is still seen through."""
+        self._switch.mode = Mode.ADVISE
+
+    def resume(self) -> None:
+        """Do again what the option `mode` says."""
+        self._switch.mode = self._usual
+
+    def close(self) -> None:
+        """
+        Let go of the application, which stays as it is; a second call does nothing.
+
+        It waits a few seconds at most for what is under way.
+        """
+        self._thread.stop()
+
+    def __enter__(self) -> Self:
+        """Give the agent."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()

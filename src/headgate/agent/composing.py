@@ -1,0 +1,102 @@
+"""The parts of an agent, put together as `wiring` does it for a service, but inside of the application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from headgate.agent.evaluating import WindowEvaluator
+from headgate.agent.journal import Journal, ReportedSamples
+from headgate.control.actuation import Actuator
+from headgate.control.cycle import Cycle
+from headgate.control.deciding import PluginDecider
+from headgate.control.observation import Observer
+from headgate.control.outbox import Outbox
+from headgate.control.reactive.asking import HostedPolicies
+from headgate.control.reactive.deciding import ReactiveDecider
+from headgate.control.reactive.steering import Steering
+from headgate.control.rollback.step import RollbackStep
+from headgate.control.runner import Runner, TickRun
+from headgate.control.selection import SelectedRealizer
+from headgate.events.merging import MergingEventHandler
+from headgate.model.identity import JobKey
+from headgate.options.agent import AgentOptions
+from headgate.options.live import Live
+from headgate.options.service import Mode
+from headgate.plugins.host import PluginHost
+from headgate.ports import FailureHistory, JobListFetcher, MetricCollector, ScalingRealizer, StateStore
+
+_TIME_LIMIT = timedelta(seconds=10)
+"""Of taking one sample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """An application as the control loop sees it."""
+
+    job: JobKey
+    jobs: JobListFetcher
+    collector: MetricCollector
+    failures: FailureHistory
+    realizer: ScalingRealizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """What an agent is made of but for its thread."""
+
+    engine: Engine
+    options: AgentOptions
+    mode: Live[Mode]
+    host: PluginHost
+    store: StateStore
+    journal: Journal
+
+    def runner(self, on_tick: Callable[[TickRun], None]) -> Runner:
+        """Put the loop together."""
+        options, events = self.options, MergingEventHandler(self.journal)
+        evaluator = WindowEvaluator(
+            host=self.host,
+            events=events,
+            collect_interval=options.collect_interval,
+            keep=options.autoscaler.metrics_window,
+        )
+        steering = Steering(events=events)
+        outbox = Outbox(store=self.store, events=events)
+        observer = Observer(
+            fetcher=self.engine.jobs,
+            collector=self.engine.collector,
+            sink=ReportedSamples(sink=evaluator, report=self.journal.report),
+            events=events,
+            time_limit=_TIME_LIMIT,
+        )
+        cycle = Cycle(
+            mode=self.mode,
+            evaluator=evaluator,
+            actuator=Actuator(
+                collector=self.engine.collector,
+                realizer=SelectedRealizer(usual=self.engine.realizer, host=self.host),
+                outbox=outbox,
+                events=events,
+            ),
+            outbox=outbox,
+            events=events,
+            decisions=self.journal,
+            steering=steering,
+            rollback=RollbackStep(failures=self.engine.failures),
+            decider=ReactiveDecider(
+                usual=PluginDecider(host=self.host, events=events),
+                events=events,
+                ledger=steering.ledger,
+                policies=HostedPolicies(host=self.host),
+            ),
+        )
+        return Runner(
+            observers=(observer,),
+            cycle=cycle,
+            events=events,
+            collect_interval=options.collect_interval,
+            decide_interval=options.decide_interval,
+            on_tick=on_tick,
+        )

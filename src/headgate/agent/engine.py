@@ -1,0 +1,40 @@
+"""The application as an engine: what observes it and what changes it, from inside of its driver."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from headgate.agent.composing import Engine
+from headgate.agent.sessions import Target
+from headgate.engines.spark.attached.calls import Calls
+from headgate.engines.spark.attached.collector import AttachedMetricCollector
+from headgate.engines.spark.attached.failures import AttachedFailureHistory
+from headgate.engines.spark.attached.feed import ProgressFeed
+from headgate.engines.spark.attached.jobs import AttachedJobListFetcher
+from headgate.engines.spark.attached.jvm import JvmGateway
+from headgate.engines.spark.attached.lever import open_lever
+from headgate.engines.spark.attached.listener import listen, stop_listening
+from headgate.engines.spark.realizer import ExecutorsRealizer
+from headgate.model.identity import JobKey
+from headgate.options.agent import AgentOptions
+
+
+def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Engine:
+    """
+    Begin to listen to the application's queries, until `opened` is closed.
+
+    Raises:
+        UnsupportedError: it has no executors that can be added or removed.
+    """
+    session, only = target.session, target.query
+    lever = open_lever(session)
+    feed, gateway, calls = ProgressFeed(), JvmGateway(session), Calls()
+    if listener := listen(session, feed):
+        opened.callback(stop_listening, session, listener)
+    return Engine(
+        job=JobKey(options.cluster, str(session.sparkContext.appName)),
+        jobs=AttachedJobListFetcher(gateway, feed, options.autoscaler, cluster=options.cluster, calls=calls, only=only),
+        collector=AttachedMetricCollector(gateway, feed, calls=calls, only=only),
+        failures=AttachedFailureHistory(gateway, feed, calls=calls, only=only),
+        realizer=ExecutorsRealizer(lever),
+    )

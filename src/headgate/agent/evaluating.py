@@ -1,0 +1,127 @@
+"""
+The evaluator of an attached agent: the samples of one application stay in memory, and its own evaluator judges them.
+
+It holds them to the same conditions as `pipeline.selected` does, without the library that the log needs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Any
+
+from headgate.algorithm.readiness import Span, pace, readiness
+from headgate.algorithm.rules import rules_of
+from headgate.errors import PluginError
+from headgate.model.identity import JobKey, VertexId
+from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample, VertexSample
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
+from headgate.plugins.host import PluginHost
+from headgate.plugins.kinds import Kind
+from headgate.plugins.ready import Plugin
+from headgate.plugins.reports import plugin_failed
+from headgate.plugins.soundness import sound_metrics
+from headgate.ports import Candidate, CollectedMetrics, EventHandler
+
+Answer = EvaluatedMetrics | NotReady
+
+BUILT_IN = "micro-batch"
+"""The evaluator where the options name none."""
+_DECIMALS = 3
+"""As many as the samples log keeps: a replay gets the same numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowEvaluator:
+    """A `ports.FleetEvaluator` for a few jobs that is its own `ports.SampleSink`; safe to call from several threads."""
+
+    host: PluginHost
+    events: EventHandler
+    collect_interval: timedelta
+    keep: timedelta
+    """Age up to which samples are kept, at least the metric window of any job."""
+    _kept: dict[JobKey, tuple[JobSample, ...]] = field(default_factory=lambda: defaultdict(tuple), init=False)
+    _lock: Any = field(default_factory=Lock, init=False)
+
+    def append(self, samples: Sequence[JobSample], /) -> None:
+        """Keep the samples of one tick, those of the same tick replaced, and drop what is too old."""
+        with self._lock:
+            for sample in samples:
+                since = sample.at - self.keep
+                older = (one for one in self._kept[sample.job] if since <= one.at != sample.at)
+                self._kept[sample.job] = (*older, _as_logged(sample))
+
+    def evaluate(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, Answer]:
+        """Answer every candidate over its own window."""
+        return {candidate.sample.job: self._answer(candidate, now) for candidate in candidates}
+
+    def _answer(self, candidate: Candidate, now: datetime) -> Answer:
+        samples = self._window(candidate, now)
+        if unready := self._unready(candidate, samples, now):
+            return unready
+        options, latest = candidate.options, candidate.sample
+        older = tuple(sample for sample in samples if sample.at < latest.at)
+        try:
+            plugin = self.host.ready(Kind.METRIC_EVALUATOR, options.evaluator or BUILT_IN)
+            return _evaluated(plugin, options, CollectedMetrics(topology=latest.topology, samples=(*older, latest)))
+        except PluginError as error:
+            self.events.handle(plugin_failed(latest.job, error, now, options.scaling_event_interval))
+            return NotReady(reason=Reason.PLUGIN_FAILED, message=str(error))
+
+    def _window(self, candidate: Candidate, now: datetime) -> tuple[JobSample, ...]:
+        """Give the samples of the window, oldest first, in the graph as it runs now."""
+        with self._lock:
+            kept = self._kept[candidate.sample.job]
+        latest = candidate.sample
+        return tuple(
+            replace(latest, at=one.at, vertices=one.vertices, values=one.values, signals=one.signals)
+            for one in sorted(kept, key=lambda one: one.at)
+            if candidate.window_from <= one.at <= now
+        )
+
+    def _unready(self, candidate: Candidate, samples: Sequence[JobSample], now: datetime) -> NotReady | None:
+        options, settings = candidate.options, candidate.sample.settings
+        tolerant = Deviation.WINDOW_TOLERANCE in rules_of(options)
+        return readiness(
+            candidate.sample,
+            options,
+            spans=_spans(samples),
+            pace=pace(self.collect_interval, settings.metric_refresh_s, tolerant),
+            now=now,
+        )
+
+
+def _spans(samples: Sequence[JobSample]) -> Mapping[VertexId, Span]:
+    ticks: dict[VertexId, list[datetime]] = defaultdict(list)
+    for sample in samples:
+        for vertex in sample.vertices:
+            ticks[vertex].append(sample.at)
+    return {vertex: Span(samples=len(at), first_at=at[0], last_at=at[-1]) for vertex, at in ticks.items()}
+
+
+def _evaluated(plugin: Plugin, options: AutoscalerOptions, collected: CollectedMetrics) -> Answer:
+    try:
+        answer: Answer = plugin.port.evaluate(options, collected, options.restart_time)
+    except Exception as error:
+        raise plugin.failure(error) from error
+    try:
+        return sound_metrics(answer, collected.topology)
+    except ValueError as error:
+        raise plugin.nonsense(error) from error
+
+
+def _as_logged(sample: JobSample) -> JobSample:
+    values = {measure: round(value, _DECIMALS) for measure, value in sample.values.items()}
+    vertices = {vertex: _rounded(measured) for vertex, measured in sample.vertices.items()}
+    return replace(sample, vertices=vertices, values=values)
+
+
+def _rounded(measured: VertexSample) -> VertexSample:
+    values = {measure: round(value, _DECIMALS) for measure, value in measured.values.items()}
+    return replace(measured, values=values)

@@ -1,0 +1,96 @@
+"""The agent's control thread: its own event loop beside the application, which never waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from threading import Event as Flag
+from threading import Thread, current_thread
+
+from headgate.agent.log import LOGGER
+from headgate.agent.threads import DaemonExecutor
+from headgate.control.observation import Observation
+from headgate.control.runner import Runner, TickRun
+from headgate.model.identity import JobKey
+
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
+"""Between two attempts to go on after what no tick could catch."""
+_PATIENCE_S = 5.0
+"""How long whoever ends the agent waits for a tick under way."""
+
+
+class ControlThread(Thread):
+    """
+    Runs the control loop until it is told to stop or the application is gone; nothing ever leaves it.
+
+    A daemon: an application that ends without a word takes it along.
+    """
+
+    def __init__(
+        self,
+        runner: Callable[[Callable[[TickRun], None]], Runner],
+        *,
+        is_alive: Callable[[], bool],
+        on_end: Callable[[], None],
+    ) -> None:
+        """
+        Start nothing yet.
+
+        Args:
+            runner: makes the loop, which tells a listener of each tick.
+            is_alive: tells whether the application is there still; asked after each tick.
+            on_end: called in this thread when the loop has ended, for whatever reason.
+        """
+        super().__init__(name="headgate", daemon=True)
+        self._runner = runner(self._watch)
+        self._is_alive = is_alive
+        self._on_end = on_end
+        self._told = Flag()
+        self._loop = asyncio.new_event_loop()
+        self._stop: asyncio.Event | None = None
+
+    @property
+    def latest(self) -> Mapping[JobKey, Observation]:
+        """What is known of the application."""
+        return self._runner.latest
+
+    def run(self) -> None:
+        """Tick; after what no tick could catch begin anew, at growing distances."""
+        self._loop.set_default_executor(DaemonExecutor())
+        pause = _FIRST_PAUSE_S
+        while not self._told.is_set():
+            try:
+                self._loop.run_until_complete(self._until_told())
+            except Exception:  # noqa: BLE001 - nothing may leave the thread, whatever it is
+                with suppress(Exception):
+                    LOGGER.exception("the control loop failed, the application is left as it is for %g s", pause)
+                self._told.wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+        with suppress(Exception):
+            self._on_end()
+        with suppress(Exception):
+            self._loop.run_until_complete(self._loop.shutdown_default_executor())
+            self._loop.close()
+
+    def stop(self) -> None:
+        """End the loop, and wait a little for a tick under way; from within the thread itself wait for nothing."""
+        self._told.set()
+        with suppress(RuntimeError):  # the loop is closed already
+            self._loop.call_soon_threadsafe(self._tell)
+        if self is not current_thread() and self.is_alive():
+            self.join(_PATIENCE_S)
+
+    async def _until_told(self) -> None:
+        self._stop = asyncio.Event()
+        self._tell()
+        await self._runner.run(self._stop)
+
+    def _tell(self) -> None:
+        if self._told.is_set() and self._stop is not None:
+            self._stop.set()
+
+    def _watch(self, _: TickRun) -> None:
+        if not self._is_alive():
+            self._told.set()
+            self._tell()

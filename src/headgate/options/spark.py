@@ -1,0 +1,101 @@
+"""The options of a Spark standalone cluster: where its master is, what its applications tell, and its workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+from headgate.options.bounds import Interval
+from headgate.options.declaration import Options, option
+from headgate.options.reactive import WorkersOptions
+from headgate.options.units import PositiveDuration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkOptions(Options):
+    """
+    One Spark standalone cluster, whose streaming applications are looked after from outside.
+
+    Secrets come as `${env:NAME}` or `${file:PATH}`.
+
+    Raises:
+        ValueError: the name cannot stand in a job key, an address is none, or nothing tells of the applications.
+    """
+
+    name: str = option("name")
+    """How the cluster is called in job keys, events and the log; no slash."""
+
+    master: str = option("master", secret=True)
+    """Address of the master's web pages, `http://host:8080`."""
+
+    event_log_dir: Path | None = option("event-log-dir", None)
+    """
+    Where applications write their event logs (`spark.eventLog.dir`), as this machine sees it; neither compressed nor
+    rolling. Without it there are the rates of the metrics endpoint alone: such an application never shrinks.
+    """
+
+    application_url: str | None = option("application-url", None, secret=True)
+    """
+    Address of an application's own pages, `{id}` is filled in: `http://host:4040`, or `http://master:8080/proxy/{id}`
+    with `spark.ui.reverseProxy`. Asked only where there is no event log.
+    """
+
+    applications: tuple[str, ...] = option("applications", ("*",))
+    """Names of the applications to look after, `*` and `?` allowed."""
+
+    workers: WorkersOptions = option("workers", default_factory=WorkersOptions)
+    """The cluster's workers, by whose number its application is scaled."""
+
+    headers: Mapping[str, str] = option("headers", default_factory=dict, secret=True)
+    """Headers added to each request, such as `Authorization`; their values are secrets."""
+
+    token_file: Path | None = option("token-file", None)
+    """File with a bearer token for a gateway in front, read again at each request so that it may rotate."""
+
+    ca_file: Path | None = option("ca-file", None)
+    """Certificates to trust, PEM; unset: the system's."""
+
+    request_timeout: PositiveDuration = option("request-timeout", timedelta(seconds=10))
+    """Time limit of one request, all of it."""
+
+    max_calls_in_flight: Annotated[int, Interval(ge=1)] = option("max-calls-in-flight", 16)
+    """Requests that may be open at once."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could never tell of an application."""
+        if not self.name or "/" in self.name:
+            message = f"name {self.name!r} must be a text without a slash, as it stands in job keys"
+            raise ValueError(message)
+        self._refuse_foreign_master()
+        self._refuse_unreachable_pages()
+        if self.event_log_dir is None and self.application_url is None:
+            message = (
+                f"nothing tells of the applications of {self.name}. Hint: set event-log-dir to their spark.eventLog.dir"
+            )
+            raise ValueError(message)
+
+    def _refuse_foreign_master(self) -> None:
+        # Addresses are not shown: they may hold a password.
+        if self.master.startswith(("http://", "https://", "${")):
+            return
+        hint = "it is that of its web pages, http://host:8080"
+        if self.master.startswith(("k8s://", "yarn")):
+            hint = "executors there are the driver's own: call headgate.attach in the application"
+        message = f"master of {self.name} does not begin with http:// or https://. Hint: {hint}"
+        raise ValueError(message)
+
+    def _refuse_unreachable_pages(self) -> None:
+        url = self.application_url
+        if url is None or url.startswith("${"):
+            return
+        if not url.startswith(("http://", "https://")):
+            message = f"application-url of {self.name} does not begin with http:// or https://"
+            raise ValueError(message)
+        try:
+            url.format(id="")
+        except (LookupError, ValueError) as error:
+            message = f"application-url of {self.name} has another place than {{id}}: {error}"
+            raise ValueError(message) from error
