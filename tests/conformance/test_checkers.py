@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from headgate.model.measures import JobMeasure, JobStatus
+from headgate.model.metrics import ScalingMetric
 from headgate.model.rollback import Aftermath, JobFailure, Run, Trial
-from headgate.plugins.checkers import MemoryPressure, NetworkMemory, NeverRunning, NotReached, RestartLoop
+from headgate.plugins.checkers import FallsBehind, MemoryPressure, NetworkMemory, NeverRunning, NotReached, RestartLoop
 from headgate.testing.builders import at, context
 from headgate.testing.conformance import material
 from headgate.testing.conformance.error_checker import Seen, UnrecoverableErrorCheckerSuite
@@ -109,7 +110,30 @@ class TestNotReached(UnrecoverableErrorCheckerSuite):
         return sick(given_up=True)
 
 
-@pytest.mark.parametrize("checker", [NetworkMemory, MemoryPressure, RestartLoop, NeverRunning, NotReached])
-def test_without_a_rescale_under_observation_nothing_is_sick(checker: type[NetworkMemory]) -> None:
+class TestFallsBehind(UnrecoverableErrorCheckerSuite):
+    """Of a scale-down that was too much."""
+
+    @pytest.fixture
+    def checker(self) -> FallsBehind:
+        """Give the checker."""
+        return FallsBehind({})
+
+    @pytest.fixture
+    def broken(self) -> Seen:
+        """Be behind with the load of before."""
+        seen, evaluated = sick({GC: 0.1})
+        assert evaluated
+        aftermath, before = seen.aftermath, {**material.topology().parallelism, material.WORK: 8}
+        assert aftermath
+        demand = {material.WORK: evaluated.vertices[material.WORK].metrics[ScalingMetric.TARGET_DATA_RATE]}
+        trial = replace(aftermath.trial, demand=demand, before=replace(aftermath.trial.before, parallelism=before))
+        running = {**before, material.WORK: 4}
+        return replace(seen, aftermath=replace(aftermath, trial=trial, running=running)), replace(
+            evaluated, backlog=True
+        )
+
+
+@pytest.mark.parametrize("checker", [NetworkMemory, MemoryPressure, RestartLoop, NeverRunning, NotReached, FallsBehind])
+def test_without_a_rescale_under_observation_nothing_is_sick(checker: type[NetworkMemory | FallsBehind]) -> None:
     """Whatever the job does: there is nothing of ours to take back."""
     assert checker().check(context(status=JobStatus.FAILED), None) is False

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from headgate.config.beneath import laid_beneath
 from headgate.config.names import canonical, find, spellings
 from headgate.config.origins import Findings, Leaf, Origin, Section
 from headgate.config.plugins import catalog_of, check_names
@@ -48,7 +49,13 @@ class JobSettings:
         return (*self.faults, *([_NONE_HOLDS] if self.faults else []), *self.warnings)
 
 
-def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTHING) -> JobSettings:
+def for_job(
+    options: ServiceOptions,
+    key: JobKey,
+    own: Mapping[str, str] = _NOTHING,
+    *,
+    beneath: Mapping[str, str] = _NOTHING,
+) -> JobSettings:
     """
     Give the options of one job.
 
@@ -62,8 +69,9 @@ def for_job(options: ServiceOptions, key: JobKey, own: Mapping[str, str] = _NOTH
         options: the service's.
         key: the job, by the name that its owner gave it.
         own: the job's whole configuration, of which what does not concern Headgate is left aside.
+        beneath: defaults of jobs of its kind, relative to `job.autoscaler.`.
     """
-    service = with_signals(_of_service(options, key), options.signals, key)
+    service = with_signals(laid_beneath(_of_service(options, key), beneath), options.signals, key)
     findings = Findings()
     section = _readable(_said(own, service), findings)
     if not section.settings:

@@ -11,7 +11,7 @@ from typing import Any
 from headgate.config.flatten import items_of
 from headgate.config.origins import Findings, Items, Leaf, Section
 from headgate.config.sources import ENVIRONMENT
-from headgate.config.trees import Listing, ParseError, parse_yaml
+from headgate.config.trees import Listing, ParseError
 from headgate.options.declaration import Declaration, Options, declarations, table_prefix
 
 
@@ -115,6 +115,8 @@ def _canonical_items(declaration: Declaration, setting: Leaf | Items, findings: 
 
 
 def _items_in(leaf: Leaf, findings: Findings) -> Leaf | Items:
+    from headgate.config.yaml_trees import parse_yaml  # noqa: PLC0415 - an attached agent has no lists of groups
+
     try:
         tree = parse_yaml(leaf.text or "")
     except ParseError:

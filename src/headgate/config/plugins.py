@@ -52,7 +52,7 @@ def check_plugins(section: Section, findings: Findings) -> None:
 def _check_providers(section: Section, catalog: Catalog, findings: Findings) -> None:
     """Note each provider that is not there, or that would change the workers of an earlier cluster too."""
     users: dict[object, str] = {}
-    for cluster in _entries("clusters", section):
+    for cluster in (*_entries("clusters", section), *_entries("spark-clusters", section)):
         for provider in _names(cluster.settings.get(_PROVIDER)):
             name = ", ".join(_names(cluster.settings.get("name")))
             fault = _fault(catalog, Kind.RESOURCE_PROVIDER, provider) or _shared(catalog, provider, name, users)

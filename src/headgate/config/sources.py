@@ -7,13 +7,20 @@ from pathlib import Path
 
 from headgate.config.flatten import flatten
 from headgate.config.origins import Findings, Leaf, Origin, Section
-from headgate.config.trees import ParseError, Table, parse_toml, parse_yaml
+from headgate.config.trees import ParseError, Table, Tree, parse_toml
 
 ENVIRONMENT = "environment"
 COMMAND_LINE = "command line"
 VARIABLE_PREFIX = "HEADGATE_"
 
-_PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
+
+def _parse_yaml(text: str) -> Tree:
+    from headgate.config.yaml_trees import parse_yaml  # noqa: PLC0415 - an attached agent reads no files
+
+    return parse_yaml(text)
+
+
+_PARSERS = {".yaml": _parse_yaml, ".yml": _parse_yaml, ".toml": parse_toml}
 
 
 def read_file(path: Path, findings: Findings) -> Section:

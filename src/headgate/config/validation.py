@@ -7,24 +7,21 @@ A value is checked on its own against its field's annotation, a group once all i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 from typing import Any, TypeVar, get_origin
 
-from pydantic import TypeAdapter
-
 from headgate.config.checks import check
+from headgate.config.coercion import coerced, within
 from headgate.config.origins import Findings, Items, Leaf, Origin, Section
 from headgate.errors import HeadgateError
 from headgate.options.declaration import ENABLED, Declaration, Options, declarations, table_prefix
 from headgate.options.expectation import bare, expected
-from headgate.options.units import MemorySize, parse_duration, parse_memory_size
+from headgate.options.units import MemorySize
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
-_PARSERS: Mapping[Any, Callable[[str], Any]] = {timedelta: parse_duration, MemorySize: parse_memory_size}
 _HINTS = {
     timedelta: ". Hint: write a number and its unit, like '30 s'",
     MemorySize: ". Hint: write a whole number and its unit, like '30 gb'",
@@ -144,7 +141,7 @@ def _read_groups(
 def _read_value(declaration: Declaration, setting: Leaf | Items, findings: Findings) -> Any:
     kind, _ = bare(declaration.annotation)
     try:
-        return _checker(declaration.annotation).validate_python(_raw(declaration, kind, setting))
+        return coerced(declaration.annotation, _raw(declaration, kind, setting))
     except ValueError as error:
         wanted = expected(declaration.annotation) + _HINTS.get(kind, "")
         raise _unfit(setting.origin, _found(declaration, setting), wanted, findings) from error
@@ -156,8 +153,7 @@ def _raw(declaration: Declaration, kind: Any, setting: Leaf | Items) -> Any:
     if isinstance(setting, Items):
         message = "a list is no value"
         raise ValueError(message)  # noqa: TRY004 - a fault of the configuration, told like the others
-    text = setting.text or ""
-    return _PARSERS[kind](text) if kind in _PARSERS else text
+    return setting.text or ""
 
 
 def _texts(setting: Leaf | Items, separators: str) -> list[str | None]:
@@ -165,11 +161,6 @@ def _texts(setting: Leaf | Items, separators: str) -> list[str | None]:
         parts = re.split(f"[{separators}]", setting.text or "")
         return [part.strip() for part in parts if part.strip()]
     return [item.text if isinstance(item, Leaf) else None for item in setting.items]
-
-
-@cache
-def _checker(annotation: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(annotation)
 
 
 def below(key: str, section: Section) -> Section:
@@ -200,7 +191,7 @@ def _may_be_unset(declaration: Declaration, section: Section, findings: Findings
 def _may_stay(declaration: Declaration, value: Any, section: Section, findings: Findings) -> bool:
     """Check a value of the base again: the section may have turned on the switch that its bounds depend on."""
     try:
-        _checker(declaration.annotation).validate_python(value)
+        within(declaration.annotation, value)
     except ValueError:
         found = f"{declaration.key}: found {value!r}"
         findings.fault(section.origin, f"{found}, expected {expected(declaration.annotation)}")

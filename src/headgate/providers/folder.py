@@ -129,14 +129,20 @@ class WorkerFolder:
                 check=True,
             )
 
-    def end(self, worker: Worker) -> None:
+    def end(self, worker: Worker, how: signal.Signals = signal.SIGTERM) -> None:
         """Ask a worker to end, and remember since when it was."""
         self._remember(worker, ending_since=time.time())
-        _signal(worker, signal.SIGTERM)
+        self.send(worker, how)
 
     def kill(self, worker: Worker) -> None:
         """End a worker as a crash would."""
-        _signal(worker, signal.SIGKILL)
+        self.send(worker, signal.SIGKILL)
+
+    def send(self, worker: Worker, which: signal.Signals) -> None:
+        """Send a signal to a worker, unless it is gone."""
+        if worker.pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(worker.pid, which)
 
     def _worker(self, number: int) -> Worker | None:
         with self._pid_file(number).open() as file:
@@ -189,12 +195,6 @@ def _lock(file: IO[str]) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
     return False
-
-
-def _signal(worker: Worker, which: signal.Signals) -> None:
-    if worker.pid is not None:
-        with suppress(ProcessLookupError):
-            os.kill(worker.pid, which)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
-from subprocess import SubprocessError
-from typing import TypeVar
 
 from headgate.engines.flink.local.commands import FAST_START
 from headgate.engines.flink.local.java import find_java
 from headgate.engines.flink.local.preparation import find_runtime
 from headgate.engines.flink.local.runtime import Application, FlinkRuntime
-from headgate.errors import PermanentError, RefusedError, UnreachableError
-from headgate.ports import Workers
-from headgate.providers.folder import Plan, Worker, WorkerFolder
+from headgate.errors import PermanentError, RefusedError
+from headgate.providers.folder import Worker
 from headgate.providers.parameters import Parameters
-from headgate.providers.staffing import Staffing, staff, staying
+from headgate.providers.processes import FOLDER, Launch, LaunchOf, ProcessesProvider
 from headgate.providers.task_managers import Sizes, TaskManagers
 
-T = TypeVar("T")
-
-FOLDER = "workers"
-"""Of the directory; what Headgate knows of its workers."""
+__all__ = ["FOLDER", "LocalProcessesProvider"]
 
 _PARAMETERS = ("directory", "home", "java", "java-options", "job-jar", "patience")
 _PATIENCE = timedelta(seconds=10)
 
 
-class LocalProcessesProvider:
+class LocalProcessesProvider(ProcessesProvider):
     """
     Starts and ends TaskManagers beside a JobManager of this machine, and nobody else's TaskManagers.
 
@@ -55,36 +47,13 @@ class LocalProcessesProvider:
             ValueError: the directory is missing, `home` is no Flink, or there is something else.
         """
         read = Parameters(parameters, known=_PARAMETERS)
-        self._directory = Path(read.required("directory", "the one with Flink's conf folder")).absolute()
+        directory = Path(read.required("directory", "the one with Flink's conf folder")).absolute()
+        super().__init__(directory, patience=read.duration("patience", _PATIENCE))
         self._home = _checked_home(read.text("home"))
         self._java = read.text("java")
         self._tuning = tuple(shlex.split(read.text("java-options"))) or (() if self._home else FAST_START)
         self._jar = read.text("job-jar")
-        self._patience = read.duration("patience", _PATIENCE)
-        self._folder = WorkerFolder(self._directory / FOLDER)
         self._sized: tuple[object, Sizes] | None = None
-
-    async def workers(self) -> Workers:
-        """
-        Count the processes that live and were not asked to end; those that others started are not among them.
-
-        Raises:
-            TransientError: the directory cannot be read, or another process is at it.
-        """
-        return await self._aside(self._count)
-
-    async def request(self, count: int, /) -> bool:
-        """
-        Start those that are missing, under the lowest free numbers; end those of the highest numbers.
-
-        Raises:
-            RefusedError: Flink cannot start one, in its own words; or `count` is below zero.
-            TransientError: the directory cannot be read, or another process is at it.
-        """
-        if count < 0:
-            message = f"{count} workers cannot be had"
-            raise RefusedError(message)
-        return await self._aside(partial(self._arrange, count, {}))
 
     async def reconfigure(self, settings: Mapping[str, str], /) -> bool:
         """
@@ -98,51 +67,13 @@ class LocalProcessesProvider:
         """
         return await self._aside(partial(self._arrange, None, settings))
 
-    async def close(self) -> None:
-        """Do nothing: there is no connection, and the workers stay."""
+    def _prepared(self, settings: Mapping[str, str]) -> LaunchOf:
+        return partial(self._launch, self._sizes(settings))
 
-    async def _aside(self, call: Callable[[], T]) -> T:
-        try:
-            return await asyncio.to_thread(call)
-        except (OSError, SubprocessError) as error:
-            message = f"the workers of {self._directory} cannot be told: {error}"
-            raise UnreachableError(message) from error
-
-    def _count(self) -> Workers:
-        with self._folder.locked():
-            wanted, present = self._folder.plan().wanted, staying(self._folder.living())
-        names = tuple(worker.name for worker in present)
-        return Workers(wanted=len(names) if wanted is None else wanted, ready=len(names), names=names)
-
-    def _arrange(self, count: int | None, settings: Mapping[str, str]) -> bool:
-        with self._folder.locked():
-            known, living = self._folder.plan(), self._folder.living()
-            self._kill_overdue(living)
-            wanted = known.wanted if count is None else count
-            plan = Plan(wanted=wanted, settings={**known.settings, **settings})
-            todo = staff(living, plan)
-            self._carry_out(todo, plan)
-        return plan != known or bool(todo.ending or todo.starting)
-
-    def _carry_out(self, todo: Staffing, plan: Plan) -> None:
-        # First of all, so that settings which Flink does not want end no worker and are not kept.
-        sizes = self._sizes(plan.settings) if todo.starting or plan.settings != self._folder.plan().settings else None
-        self._folder.keep(plan)
-        for worker in todo.ending:
-            self._folder.end(worker)
-        if sizes is not None:
-            for number in todo.starting:
-                self._start(Worker(number=number, pid=None, settings=plan.settings), sizes)
-
-    def _start(self, worker: Worker, sizes: Sizes) -> None:
+    def _launch(self, sizes: Sizes, worker: Worker) -> Launch:
         members = self._task_managers
         words = members.command(worker.name, sizes, worker.settings)
-        self._folder.start(worker, words, environment=members.environment, output=members.output(worker.name))
-
-    def _kill_overdue(self, living: Iterable[Worker]) -> None:
-        for worker in living:
-            if worker.ending_since is not None and time.time() - worker.ending_since > self._patience.total_seconds():
-                self._folder.kill(worker)
+        return Launch(command=tuple(words), environment=members.environment, output=members.output(worker.name))
 
     def _sizes(self, settings: Mapping[str, str]) -> Sizes:
         """Divide the memory again only where something has changed: it takes a second."""

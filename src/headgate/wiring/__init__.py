@@ -27,6 +27,7 @@ from headgate.wiring.data import data_path
 from headgate.wiring.deciding import Deciding
 from headgate.wiring.engines import collect_time_limit, open_engines
 from headgate.wiring.extending import job_lists, open_host
+from headgate.wiring.intake import open_intake
 from headgate.wiring.reacting import open_steering
 from headgate.wiring.remembering import remember
 from headgate.wiring.telling import open_listeners, tellers
@@ -57,6 +58,7 @@ async def service(
         host = await open_host(now, engines.provided, stack)
         listeners = open_listeners(options.events, host, events, stack)
         saved, told = tellers(listeners.handler, tap)
+        open_intake(options, told, stack)
         outbox = remember(options, host, saved, stack)
         # Before the leases are given up: who has them next would go on with what this process is still at.
         stack.push_async_callback(engines.redeploy.close)
@@ -69,7 +71,7 @@ async def service(
             outbox=outbox,
             events=told,
             decisions=decisions,
-            steering=open_steering(now, host, outbox=outbox, events=told, stack=stack),
+            steering=open_steering(now, host, engines.spark, outbox=outbox, events=told, stack=stack),
         )
         yield Runner(
             observers=deciding.observers(tap),

@@ -29,12 +29,19 @@ from headgate.engines.kubernetes.realizer import FlinkOperatorRealizer, Kubernet
 from headgate.engines.prometheus.clusters import ScrapedClusters
 from headgate.engines.prometheus.collector import PrometheusMetricCollector
 from headgate.engines.prometheus.server import PrometheusServer
+from headgate.engines.spark.outside.cluster import SparkCluster
+from headgate.engines.spark.outside.clusters import SparkClusters
+from headgate.engines.spark.outside.jobs import SparkJobListFetcher
+from headgate.engines.spark.outside.realizer import SparkScalingRealizer
 from headgate.engines.yarn.applications import Applications
 from headgate.engines.yarn.jobs import YarnJobListFetcher
 from headgate.engines.yarn.manager import ResourceManagers
 from headgate.engines.yarn.realizer import YarnScalingRealizer
 from headgate.options.kubernetes import KubernetesOptions
+from headgate.options.micro_batch import DEFAULTS as MICRO_BATCH_DEFAULTS
+from headgate.options.reactive import WorkersOptions
 from headgate.options.service import ServiceOptions
+from headgate.options.spark import SparkOptions
 from headgate.options.yarn import YarnOptions
 from headgate.plugins.host import Provided
 from headgate.plugins.kinds import Kind
@@ -64,6 +71,8 @@ class Engines:
     """Looks at whether a job is fit for reactive mode."""
     redeploy: SavepointRedeployRealizer
     """Replaces jobs; to be closed while this process still has the leases of what it does."""
+    spark: SparkClusters
+    """Spark clusters; whoever has a provider of their workers sets it."""
 
     def listing(self, further: Mapping[str, JobListFetcher]) -> Engines:
         """Give these with further job lists."""
@@ -80,9 +89,11 @@ class Engines:
         return {
             (Kind.METRIC_COLLECTOR, "flink-rest"): self.collector,
             (Kind.METRIC_COLLECTOR, "prometheus"): self.scraped.collector,
+            (Kind.METRIC_COLLECTOR, "spark"): ClustersMetricCollector(self.spark),
             (Kind.SCALING_REALIZER, "resource-requirements"): self.in_place,
             (Kind.SCALING_REALIZER, "flink-operator"): self.operator,
             (Kind.SCALING_REALIZER, SAVEPOINT_REDEPLOY): self.redeploy,
+            (Kind.SCALING_REALIZER, "spark-workers"): SparkScalingRealizer(self.spark.clusters),
         }
 
 
@@ -106,9 +117,11 @@ async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack,
         operator=FlinkOperatorRealizer(()),
         facts=partial(_facts, clients),
         redeploy=SavepointRedeployRealizer(clients, still_ours=still_ours),
+        spark=_open_spark(options, now, stack),
     )
     for yarn in options.yarn:
         engines = _with_yarn(engines, yarn, settings_of, stack)
+    engines = _with_spark(engines, now)
     kubernetes = [_open_deployments(one, stack) for one in options.kubernetes]
     return _with_kubernetes(engines, kubernetes, partial(KubernetesJobListFetcher, settings_of=settings_of, basis=now))
 
@@ -124,6 +137,7 @@ def collect_time_limit(options: ServiceOptions) -> timedelta:
     timeouts += [cluster.prometheus.timeout for cluster in options.clusters if cluster.prometheus.url]
     timeouts += [yarn.request_timeout for yarn in options.yarn]
     timeouts += [kubernetes.request_timeout for kubernetes in options.kubernetes]
+    timeouts += [spark.request_timeout for spark in options.spark]
     return max([options.collect_interval, *timeouts])
 
 
@@ -155,6 +169,32 @@ def _with_yarn(engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, sta
         collector=ClustersMetricCollector(applications, engines.collector),
         history=ClustersFailureHistory(applications, engines.history),
         in_place=YarnScalingRealizer(applications, engines.in_place),
+    )
+
+
+def _open_spark(options: ServiceOptions, now: Now, stack: AsyncExitStack) -> SparkClusters:
+    clusters = [SparkCluster(one, workers=partial(_spark_workers, one, now)) for one in options.spark]
+    for one in clusters:
+        stack.push_async_callback(one.close)
+    return SparkClusters(clusters)
+
+
+def _spark_workers(cluster: SparkOptions, now: Now) -> WorkersOptions:
+    """Give the bounds of now; those of the start where the cluster is no longer named, until a restart."""
+    return next((each.workers for each in now().spark if each.name == cluster.name), cluster.workers)
+
+
+def _with_spark(engines: Engines, now: Now) -> Engines:
+    """Put the Spark clusters in front: each answers for its applications, whatever stood before for the others."""
+    clusters = engines.spark.clusters
+    settings_of: SettingsOf = lambda key, own: for_job(now(), key, own, beneath=MICRO_BATCH_DEFAULTS)  # noqa: E731
+    fetchers = {cluster.options.name: SparkJobListFetcher(cluster, settings_of) for cluster in clusters}
+    return replace(
+        engines,
+        fetchers={**engines.fetchers, **fetchers},
+        collector=ClustersMetricCollector(engines.spark, engines.collector),
+        history=ClustersFailureHistory(engines.spark, engines.history),
+        in_place=SparkScalingRealizer(clusters, engines.in_place),
     )
 
 

@@ -81,7 +81,7 @@ def _divide(store: StateStore, options: ServiceOptions, stack: AsyncExitStack) -
         shards=options.lease.shards,
         duration=options.lease.duration,
         clusters=[*options.cluster_names, *options.job_lists],
-        whole=[cluster.name for cluster in options.clusters if cluster.workers.provider is not None],
+        whole=options.staffed,
     )
     stack.push_async_callback(asyncio.to_thread, leases.give_up)
     return leases

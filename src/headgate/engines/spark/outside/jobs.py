@@ -1,13 +1,75 @@
-"""The Spark applications that are looked after from outside."""
+"""Lists the streaming applications of a standalone cluster. Implements `headgate.ports.JobListFetcher`."""
 
 from __future__ import annotations
 
-from headgate.ports import JobList
+import asyncio
+
+from headgate.engines.flink.jobs import name_jobs
+from headgate.engines.flink.numbers import instant
+from headgate.engines.flink.overview import ListedJob
+from headgate.engines.flink.wishes import SettingsOf
+from headgate.engines.spark.outside.cluster import SparkCluster
+from headgate.engines.spark.outside.rest import ListedApplication
+from headgate.errors import HeadgateError, NotFoundError
+from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus
+from headgate.ports import JobContext, JobList
 
 
 class SparkJobListFetcher:
-    """A `ports.JobListFetcher` of the applications of one Spark cluster."""
+    """Asks the master what runs; an application without an active query is still starting."""
+
+    def __init__(self, cluster: SparkCluster, settings_of: SettingsOf) -> None:
+        """
+        Ask nothing yet.
+
+        Args:
+            cluster: whoever made it closes it.
+            settings_of: gives the options that hold for a job, by its key; an application has none of its own.
+        """
+        self._cluster = cluster
+        self._settings_of = settings_of
 
     async def fetch(self) -> JobList:
-        """List them."""
-        raise NotImplementedError
+        """List the applications; the contract is the port's."""
+        name = self._cluster.options.name
+        try:
+            state = await self._cluster.state()
+        except HeadgateError as error:
+            return JobList(jobs=(), failures={name: str(error)})
+        wanted = self._cluster.wanted(state.applications)
+        statuses = await asyncio.gather(*(_status(self._cluster, one) for one in wanted))
+        listed = [_listed(one, status) for one, status in zip(wanted, statuses, strict=True)]
+        return JobList(jobs=tuple(self._context(key, job) for key, job in name_jobs(name, listed)), failures={})
+
+    def _context(self, key: JobKey, job: ListedJob) -> JobContext:
+        settings = self._settings_of(JobKey(key.cluster, job.name), {})
+        return JobContext(
+            key=key,
+            job_id=job.job_id,
+            status=job.status,
+            options=settings.options,
+            faults=settings.told,
+            started_at=instant(job.started_at_ms),
+        )
+
+
+async def _status(cluster: SparkCluster, application: ListedApplication) -> JobStatus:
+    """Tell how an application is; one whose log cannot be read counts as running, so that somebody hears of it."""
+    watched = cluster.watch(application.id)
+    try:
+        await watched.follow()
+    except NotFoundError:
+        return JobStatus.FINISHED
+    except HeadgateError:
+        return application.status
+    return application.status if watched.is_streaming else JobStatus.STARTING
+
+
+def _listed(application: ListedApplication, status: JobStatus) -> ListedJob:
+    return ListedJob(
+        job_id=application.id,
+        name=application.name,
+        status=status,
+        started_at_ms=application.started_at_ms,
+    )

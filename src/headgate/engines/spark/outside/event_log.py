@@ -1,0 +1,161 @@
+"""
+Follows the event log that a Spark application writes while it runs: each event once, as soon as its line is whole.
+
+Source of names: Spark's `SingleEventLogFileWriter` and `RollingEventLogFilesWriter`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from headgate.errors import UnreachableError, UnsupportedError
+
+Event = Mapping[str, Any]
+
+RECENT_BYTES = 32 << 20
+"""What is read in full of a log that is met for the first time: some hundred batches; of more, only what lasts."""
+
+_CHUNK = 1 << 20
+_NAME = re.compile(rb'\{"Event":"(?:[\w.]*[.$])?(\w+)"')
+_LASTING = frozenset(
+    {
+        b"SparkListenerApplicationStart",
+        b"SparkListenerApplicationEnd",
+        b"SparkListenerEnvironmentUpdate",
+        b"SparkListenerExecutorAdded",
+        b"SparkListenerExecutorRemoved",
+        b"QueryStartedEvent",
+        b"QueryTerminatedEvent",
+    }
+)
+_PASSING = frozenset({b"SparkListenerJobStart", b"SparkListenerTaskEnd", b"QueryProgressEvent", b"QueryIdleEvent"})
+_PART = re.compile(r"events_(\d+)_.+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """How far a log was read."""
+
+    path: Path
+    file: int
+    """Its number on its disk: another one stands for another file under the same name."""
+    offset: int
+
+
+class EventLog:
+    """
+    The log of one application. It opens the file at each reading and keeps none open.
+
+    Attributes:
+        begun: how often it was begun anew, because a file was cut short or replaced: what was told before is void.
+    """
+
+    def __init__(self, directory: Path, application: str) -> None:
+        """Read nothing yet."""
+        self._directory = directory
+        self._application = application
+        self._place: _Place | None = None
+        self._recent = 0
+        self.begun = 0
+
+    def read(self) -> Iterator[Event]:
+        """
+        Give the events that were written since the last reading and that anybody here needs, in order.
+
+        A line that is not whole yet is left for the next reading; one that is no JSON is passed over.
+
+        Raises:
+            UnreachableError: there is no log, or it cannot be read; a hint says what the application lacks.
+            UnsupportedError: it is compressed: what was not flushed yet cannot be seen.
+        """
+        with self._reported():
+            parts = self._parts()
+            first = self._resumed(parts)
+            for part in parts[first:]:
+                yield from self._events_of(part)
+
+    def _parts(self) -> list[Path]:
+        """List the files of the log, the oldest first."""
+        running = self._directory / f"{self._application}.inprogress"
+        for single in (running, running.with_suffix("")):
+            if single.is_file():
+                return [single]
+        rolling = self._directory / f"eventlog_v2_{self._application}"
+        numbered = {path: _PART.fullmatch(path.name) for path in rolling.glob("events_*")}
+        parts = sorted((path for path, match in numbered.items() if match), key=lambda path: _number(path.name))
+        self._refuse_compressed([*parts, *self._directory.glob(f"{self._application}.*")])
+        if not parts:
+            message = (
+                f"there is no event log of {self._application} in {self._directory}. "
+                "Hint: the application needs spark.eventLog.enabled=true and this spark.eventLog.dir"
+            )
+            raise UnreachableError(message)
+        return parts
+
+    def _refuse_compressed(self, found: list[Path]) -> None:
+        for path in found:
+            if path.name.removesuffix(".inprogress").endswith((".zstd", ".lz4", ".lzf", ".snappy")):
+                message = f"{path} is compressed. Hint: set spark.eventLog.compress=false in the application"
+                raise UnsupportedError(message)
+
+    def _resumed(self, parts: list[Path]) -> int:
+        """Find the file to go on with; begin anew where it is no longer what was read."""
+        place = self._place
+        for index, part in enumerate(parts) if place else ():
+            status = part.stat()
+            if place and status.st_ino == place.file and status.st_size >= place.offset:
+                self._place = _Place(path=part, file=place.file, offset=place.offset)
+                return index
+        self.begun += place is not None
+        self._place, self._recent = None, sum(part.stat().st_size for part in parts) - RECENT_BYTES
+        return 0
+
+    def _events_of(self, part: Path) -> Iterator[Event]:
+        with part.open("rb") as file:
+            number = part.stat().st_ino
+            begin = self._place.offset if self._place and self._place.file == number else 0
+            file.seek(begin)
+            for line in _whole_lines(file):
+                begin += len(line)
+                self._recent -= len(line)
+                self._place = _Place(path=part, file=number, offset=begin)
+                event = _read(line, only=_LASTING if self._recent > 0 else _LASTING | _PASSING)
+                if event is not None:
+                    yield event
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            message = f"the event log of {self._application} cannot be read: {error}"
+            raise UnreachableError(message) from error
+
+
+def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    rest = b""
+    while chunk := file.read(_CHUNK):
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from (line + b"\n" for line in whole)
+
+
+def _read(line: bytes, *, only: frozenset[bytes]) -> Event | None:
+    match = _NAME.match(line)
+    if match is None or match[1] not in only:
+        return None
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return {**event, "Event": match[1].decode()} if isinstance(event, Mapping) else None
+
+
+def _number(name: str) -> int:
+    match = _PART.fullmatch(name)
+    return int(match[1]) if match else 0

@@ -1,0 +1,97 @@
+"""Adds and removes the executors of an application by adding and removing workers of its cluster."""
+
+from __future__ import annotations
+
+from headgate.engines.spark.application import Executors
+from headgate.engines.spark.outside.cluster import SparkCluster
+from headgate.engines.spark.outside.rest import MasterState
+from headgate.engines.spark.outside.watched import WatchedApplication
+from headgate.errors import ConflictError, RefusedError
+from headgate.ports import JobContext, ResourceProvider
+
+
+class WorkersLever:
+    """
+    An `engines.spark.levers.ExecutorLever` of one application that has its cluster to itself.
+
+    The master gives every worker an executor of such an application, as soon as it is there.
+    """
+
+    def __init__(self, cluster: SparkCluster, ctx: JobContext) -> None:
+        """Ask nothing yet."""
+        self._cluster = cluster
+        self._ctx = ctx
+
+    async def executors(self) -> Executors:
+        """Tell which executors there are, by the event log."""
+        return (await self._cluster.look(self._ctx)).executors
+
+    async def request(self, count: int, /) -> bool:
+        """
+        Ask the provider for the workers on which so many executors run.
+
+        Raises:
+            RefusedError: the cluster has no provider, other applications run on it, the application takes no more than
+                it was given, or so many workers may not be had.
+            ConflictError: there are workers that the provider does not know (yet, or any more).
+        """
+        provider = self._provider()
+        watched, state = await self._cluster.look(self._ctx), await self._cluster.state()
+        self._refuse_company(state)
+        _refuse_ceilings(watched, count)
+        workers = -(-count // _executors_a_worker(watched, state))
+        self._refuse_bounds(workers)
+        await self._refuse_strangers(provider, state)
+        return await provider.request(workers)
+
+    def _provider(self) -> ResourceProvider:
+        if self._cluster.provider is None:
+            name = self._cluster.options.name
+            message = f"nobody may change the workers of {name}. Hint: set workers.provider of this Spark cluster"
+            raise RefusedError(message)
+        return self._cluster.provider
+
+    def _refuse_company(self, state: MasterState) -> None:
+        others = sorted(one.name for one in state.applications if one.id != self._ctx.job_id)
+        if others:
+            message = (
+                f"the workers of {self._cluster.options.name} are those of {', '.join(others)} too: a worker more may "
+                "be anybody's. Hint: give the application a cluster to itself, or call headgate.attach in it"
+            )
+            raise RefusedError(message)
+
+    def _refuse_bounds(self, workers: int) -> None:
+        bounds = self._cluster.workers
+        if not bounds.least <= workers <= bounds.most:
+            message = (
+                f"{workers} workers are not within workers.min {bounds.least} and workers.max {bounds.most} of "
+                f"{self._cluster.options.name}. Hint: change them, or the job's smallest and largest parallelism"
+            )
+            raise RefusedError(message)
+
+    async def _refuse_strangers(self, provider: ResourceProvider, state: MasterState) -> None:
+        ready = (await provider.workers()).ready
+        if len(state.worker_cores) > ready:
+            message = (
+                f"{self._cluster.options.name} has {len(state.worker_cores)} workers, of which the provider has "
+                f"{ready}. Hint: unless that passes, end those that were started by others"
+            )
+            raise ConflictError(message)
+
+
+def _refuse_ceilings(watched: WatchedApplication, count: int) -> None:
+    """Refuse where the application itself says how many executors it takes."""
+    if watched.setting("spark.dynamicAllocation.enabled") == "true":
+        message = f"{watched.id} has dynamic allocation on. Hint: set spark.dynamicAllocation.enabled=false"
+        raise RefusedError(message)
+    most = watched.setting("spark.cores.max")
+    if most and count * watched.executors.cores_each > int(most):
+        message = f"{watched.id} takes no more than {most} cores. Hint: leave spark.cores.max unset"
+        raise RefusedError(message)
+
+
+def _executors_a_worker(watched: WatchedApplication, state: MasterState) -> int:
+    """Give how many fit on the smallest worker; one that names no number of cores takes a whole worker."""
+    if not watched.setting("spark.executor.cores"):
+        return 1
+    return max(min(state.worker_cores, default=1) // watched.executors.cores_each, 1)
