@@ -12,6 +12,7 @@ import typer
 from headgate.cli import console
 from headgate.demo.play import PHASE_LENGTH, play
 from headgate.demo.reactive.play import PHASE_LIMIT, play_reactive
+from headgate.demo.spark.play import SPARK_PHASE_LENGTH, play_spark
 
 _RANDOM = "random"
 
@@ -20,6 +21,7 @@ def demo(
     seed: Annotated[str, typer.Option(help="Number that fixes the workload, or `random`.")] = _RANDOM,
     *,
     reactive: Annotated[bool, typer.Option("--reactive", help="TaskManagers come, die and go; a job follows.")] = False,
+    spark: Annotated[bool, typer.Option("--spark", help="A PySpark application with two added lines.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Headgate only advises: the judge must find it failing.")] = False,
     phase_seconds: Annotated[
         float | None, typer.Option(help="Length of each phase, 40 at least; with --reactive the most that it may take.")
@@ -34,11 +36,19 @@ def demo(
 
     With --reactive the job uses all TaskManagers that there are, and Headgate starts and ends these: as the load
     rises, when one is killed, and when it falls again.
+
+    With --spark it is a PySpark application on a standalone cluster, whose executors follow its load.
     """
     number = secrets.randbelow(1_000_000) if seed == _RANDOM else _number(seed)
     console.out.print(f"seed {number} (repeat this run with --seed {number})")
     length = None if phase_seconds is None else timedelta(seconds=phase_seconds)
+    if reactive and spark:
+        message = "there is no reactive demo of a Spark application"
+        raise typer.BadParameter(message, param_hint="--reactive")
     with console.failures():
+        if spark:
+            phase = length or SPARK_PHASE_LENGTH
+            raise typer.Exit(play_spark(number, dry_run=dry_run, phase=phase, keep_logs=keep_logs))
         if reactive:
             raise typer.Exit(play_reactive(number, dry_run=dry_run, limit=length or PHASE_LIMIT, keep_logs=keep_logs))
         raise typer.Exit(play(number, dry_run=dry_run, phase=length or PHASE_LENGTH, keep_logs=keep_logs))

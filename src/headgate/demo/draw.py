@@ -12,7 +12,7 @@ import operator
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from headgate.demo.loadjob import LoadJobSpec, Stage, StepProfile
 
@@ -76,6 +76,25 @@ class Draw:
         """Return the subtasks that each stage needs to be busy for the target share of the time, not rounded."""
         rates = self.received(phase)
         return {stage.name: rates[stage.name] * stage.cost_us / 1e6 / UTILIZATION_TARGET for stage in self.stages}
+
+    def optimum(self, phase: Phase) -> Mapping[str, int]:
+        """Return the parallelism that each vertex of the job needs in a phase, by arithmetic alone (DS2's formula)."""
+        spec = self.spec(epoch=datetime.fromtimestamp(0, UTC), phase_length=timedelta(minutes=1))
+        return spec.analytic_parallelism(phase.rate_per_s, UTILIZATION_TARGET)
+
+    @property
+    def introduction(self) -> str:
+        """What happens, for somebody who has never heard of Headgate."""
+        return (
+            "The work for this real Flink job goes up and down. Headgate, a separate program that was told the "
+            "cluster's address and nothing else, gives each step of the job as many workers (its parallelism) as the "
+            "work needs. "
+        )
+
+    @property
+    def workers(self) -> str:
+        """What the chart of the bottleneck's parallelism is called."""
+        return f"Workers of '{self.bottleneck}', the busiest step"
 
     @property
     def bottleneck(self) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from headgate.demo.draw import UTILIZATION_TARGET, Draw, Phase
+from headgate.demo.draw import Draw, Phase
 from headgate.demo.timeline import Observation
 
 SETTLED_S = 10.0
@@ -62,12 +62,6 @@ class PhaseVerdict:
         return None if None in times else max(time for time in times if time is not None)
 
 
-def optimum(workload: Draw, phase: Phase) -> Mapping[str, int]:
-    """Return the parallelism that each vertex of the job needs in a phase, by arithmetic alone (DS2's formula)."""
-    spec = workload.spec(epoch=datetime.now(UTC), phase_length=timedelta(minutes=1))
-    return spec.analytic_parallelism(phase.rate_per_s, UTILIZATION_TARGET)
-
-
 def judge(workload: Draw, timeline: Sequence[Observation], phase_length: timedelta) -> tuple[PhaseVerdict, ...]:
     """
     Return a verdict for each phase; the demo passed if all did.
@@ -79,7 +73,7 @@ def judge(workload: Draw, timeline: Sequence[Observation], phase_length: timedel
     """
     length_s = phase_length.total_seconds()
     return tuple(
-        _judge_phase(phase, optimum(workload, phase), timeline, number * length_s, (number + 1) * length_s)
+        _judge_phase(phase, workload.optimum(phase), timeline, number * length_s, (number + 1) * length_s)
         for number, phase in enumerate(workload.phases)
     )
 

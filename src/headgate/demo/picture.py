@@ -20,10 +20,6 @@ _FRAME = 4
 _AXIS = 9
 """Columns that the frame takes, and those left of a chart for its scale."""
 
-_INTRODUCTION = (
-    "The work for this real Flink job goes up and down. Headgate, a separate program that was told the cluster's "
-    "address and nothing else, gives each step of the job as many workers (its parallelism) as the work needs. "
-)
 _DRY_RUN = Text("Dry run: it may only say what it would do.", style="bold yellow")
 
 
@@ -79,7 +75,7 @@ def draw_scene(scene: Scene, *, width: int, height: int) -> RenderableType:
 
 
 def _introduction(scene: Scene) -> Text:
-    text = Text(_INTRODUCTION, style="dim")
+    text = Text(scene.workload.introduction, style="dim")
     return text.append_text(_DRY_RUN) if scene.dry_run else text
 
 
@@ -121,7 +117,7 @@ def _waiting(scene: Scene, size: _Size) -> _Chart:
 def _workers(scene: Scene, size: _Size) -> _Chart:
     name = scene.workload.bottleneck
     title = Text.assemble(
-        (f"Workers of '{name}', the busiest step: ", "bold"),
+        (f"{scene.workload.workers}: ", "bold"),
         (f"needed {MARK}", "yellow"),
         " and ",
         ("running █", "green"),

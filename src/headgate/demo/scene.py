@@ -5,18 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Protocol
 
-from headgate.demo.draw import Draw, Phase
-from headgate.demo.judge import optimum
+from headgate.demo.draw import Phase
 from headgate.demo.saying import Saying
 from headgate.demo.timeline import Observation
+
+
+class Workload(Protocol):
+    """What was drawn for a demo, as far as it is shown."""
+
+    @property
+    def seed(self) -> int:
+        """What fixed it."""
+
+    @property
+    def phases(self) -> Sequence[Phase]:
+        """One after the other, all of the same length."""
+
+    @property
+    def introduction(self) -> str:
+        """What happens, for somebody who has never heard of Headgate."""
+
+    @property
+    def bottleneck(self) -> str:
+        """The name, in `Observation.parallelism`, of what is drawn as a chart."""
+
+    @property
+    def workers(self) -> str:
+        """What this chart is called."""
+
+    def optimum(self, phase: Phase, /) -> Mapping[str, int]:
+        """Return what a phase needs, by arithmetic alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """The demo at one instant."""
 
-    workload: Draw
+    workload: Workload
     phase_length: timedelta
     epoch: datetime
     at_s: float
@@ -42,7 +69,7 @@ class Scene:
 
     def wanted_at(self, at_s: float) -> Mapping[str, int]:
         """Return the parallelism that each vertex needs at a time."""
-        return optimum(self.workload, self._phase_at(at_s))
+        return self.workload.optimum(self._phase_at(at_s))
 
     @property
     def now(self) -> Observation | None:

@@ -51,12 +51,17 @@ def perform(play: Callable[[Scenery], bool], *, keep_logs: Path | None, console:
     Raises:
         HeadgateError: something could not be fetched or started.
     """
+    return stage(lambda directory, shown: play(_prepare(directory, shown)), keep_logs=keep_logs, console=console)
+
+
+def stage(play: Callable[[Path, Console], bool], *, keep_logs: Path | None, console: Console | None) -> int:
+    """Do the same for a play that needs neither Flink nor the load job: it is given an empty directory."""
     shown = console or Console()
     try:
         with interruption.raised(), _directory(keep_logs) as directory:
             if keep_logs is not None:
                 shown.print(f"  logs are kept in {directory}", style="dim", highlight=False)
-            return 0 if play(_prepare(directory, shown)) else 1
+            return 0 if play(directory, shown) else 1
     except interruption.Interruption as interrupted:
         shown.print("stopped; everything that was started has ended")
         return interrupted.exit_code

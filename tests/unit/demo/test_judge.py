@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from headgate.demo.draw import Draw, Phase
-from headgate.demo.judge import PhaseVerdict, judge, optimum
+from headgate.demo.judge import PhaseVerdict, judge
 from headgate.demo.loadjob import Stage
 from headgate.demo.timeline import Observation
 
@@ -47,7 +47,7 @@ def judged(timeline: list[Observation]) -> tuple[PhaseVerdict, ...]:
 
 def test_the_optimum_is_load_times_cost_by_target_rounded_up() -> None:
     """105 records of 10 ms are 1.05 s of work a second: 1.5 subtasks that are busy for 70 %, so 2."""
-    assert [optimum(WORKLOAD, phase)["count"] for phase in WORKLOAD.phases] == [2, 4, 2]
+    assert [WORKLOAD.optimum(phase)["count"] for phase in WORKLOAD.phases] == [2, 4, 2]
 
 
 def test_a_job_that_is_right_at_each_phases_end_passes() -> None:

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from headgate.demo.draw import draw
-from headgate.demo.judge import judge, optimum
+from headgate.demo.judge import judge
 from headgate.demo.picture import draw_scene
 from headgate.demo.saying import Saying
 from headgate.demo.scene import Scene, clock, columns
@@ -29,7 +29,7 @@ def scene(until_s: int, *, dry_run: bool = False) -> Scene:
     timeline = [
         Observation(
             at_s=float(at),
-            parallelism=optimum(WORKLOAD, phases[max(0, min(at - 20, 179)) // 60]),
+            parallelism=WORKLOAD.optimum(phases[max(0, min(at - 20, 179)) // 60]),
             wanted_per_s=phases[at // 60].rate_per_s,
             processed_per_s=phases[at // 60].rate_per_s * 0.9,
             lag_records=float(at % 60) * 10,
@@ -147,7 +147,7 @@ def test_the_final_table_shows_wanted_and_reached() -> None:
     shown.print(verdict_table(verdicts), summary(verdicts, dry_run=False))
     text = printed(shown)
     assert text.count("passed") == 3
-    for wanted in (optimum(WORKLOAD, phase)["enrich"] for phase in WORKLOAD.phases):
+    for wanted in (WORKLOAD.optimum(phase)["enrich"] for phase in WORKLOAD.phases):
         assert f"{wanted}/{wanted}" in text
     assert "PASSED" in text
 

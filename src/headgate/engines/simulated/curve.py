@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Gt
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 
 
@@ -17,10 +16,10 @@ from headgate.options.declaration import Options, option
 class CurvePoint(Options):
     """One measured point of a curve."""
 
-    parallelism: Annotated[int, Ge(1)] = option("parallelism")
+    parallelism: Annotated[int, Interval(ge=1)] = option("parallelism")
     """How many subtasks ran."""
 
-    rate: Annotated[float, Gt(0)] = option("rate")
+    rate: Annotated[float, Interval(gt=0)] = option("rate")
     """Records/s that all of them together managed."""
 
 
@@ -36,16 +35,16 @@ class ServiceCurve(Options):
         ValueError: not exactly one of `rate` and `points` is given, or a parallelism stands twice.
     """
 
-    rate: Annotated[float, Gt(0)] | None = option("rate", None)
+    rate: Annotated[float, Interval(gt=0)] | None = option("rate", None)
     """Records/s of one subtask alone."""
 
-    exponent: Annotated[float, Gt(0)] = option("exponent", 1.0)
+    exponent: Annotated[float, Interval(gt=0)] = option("exponent", 1.0)
     """Below 1, each further subtask brings less than the one before."""
 
-    alpha: Annotated[float, Ge(0)] = option("alpha", 0.0)
+    alpha: Annotated[float, Interval(ge=0)] = option("alpha", 0.0)
     """Contention: the share of the work that is done one after another."""
 
-    beta: Annotated[float, Ge(0)] = option("beta", 0.0)
+    beta: Annotated[float, Interval(ge=0)] = option("beta", 0.0)
     """Coherence: what each pair of subtasks costs; above 0, the curve has a summit."""
 
     points: tuple[CurvePoint, ...] = option("points", ())

@@ -9,8 +9,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
-from annotated_types import Ge
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
 
@@ -59,7 +58,7 @@ class _Mishap(Options):
     vertex: str = option("vertex", "")
     """Name of the vertex; unset: all of them."""
 
-    slots: Annotated[int, Ge(1)] = option("slots", 1)
+    slots: Annotated[int, Interval(ge=1)] = option("slots", 1)
     """How many slots a lost TaskManager takes away."""
 
 

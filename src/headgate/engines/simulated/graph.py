@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Interval
-
 from headgate.engines.simulated.curve import ServiceCurve
 from headgate.engines.simulated.load import Load
 from headgate.engines.simulated.sickness import Sickness
 from headgate.model.identity import VertexId
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 
 
@@ -34,19 +33,19 @@ class SimulatedVertex(Options):
     curve: ServiceCurve = option("curve")
     """What it can do at which parallelism."""
 
-    parallelism: Annotated[int, Ge(1)] = option("parallelism", 1)
+    parallelism: Annotated[int, Interval(ge=1)] = option("parallelism", 1)
     """What it starts with."""
 
-    max_parallelism: Annotated[int, Ge(1)] = option("max-parallelism", 128)
+    max_parallelism: Annotated[int, Interval(ge=1)] = option("max-parallelism", 128)
     """Number of key groups: the engine refuses more."""
 
-    selectivity: Annotated[float, Ge(0)] = option("selectivity", 1.0)
+    selectivity: Annotated[float, Interval(ge=0)] = option("selectivity", 1.0)
     """Records written to each output for each record read, where the edge does not say otherwise."""
 
     buffer: timedelta = option("buffer", timedelta(seconds=1))
     """How much work fits into the buffers of each input; no less than a step of the simulation."""
 
-    buffer_records: Annotated[float, Gt(0)] | None = option("buffer-records", None)
+    buffer_records: Annotated[float, Interval(gt=0)] | None = option("buffer-records", None)
     """The same as a number of records, which wins."""
 
     hot_key_share: Annotated[float, Interval(ge=0, le=1)] = option("hot-key-share", 0.0)
@@ -55,22 +54,22 @@ class SimulatedVertex(Options):
     keyed: bool = option("keyed", default=False)
     """Whether records go by key group: of 128 key groups, one of 100 subtasks gets two, twice as many as most."""
 
-    limit: Annotated[float, Gt(0)] | None = option("limit", None)
+    limit: Annotated[float, Interval(gt=0)] | None = option("limit", None)
     """Records/s that no parallelism raises, such as those of a database behind a sink."""
 
-    state_bytes: Annotated[float, Ge(0)] = option("state-bytes", 0.0)
+    state_bytes: Annotated[float, Interval(ge=0)] = option("state-bytes", 0.0)
     """State that a restart has to load, over all subtasks."""
 
     load: Load = option("load", default_factory=Load)
     """What arrives at a source."""
 
-    partitions: Annotated[int, Ge(1)] | None = option("partitions", None)
+    partitions: Annotated[int, Interval(ge=1)] | None = option("partitions", None)
     """Partitions of a source: subtasks beyond them are idle. Unset: the input can be shared at will."""
 
     partition_shares: tuple[float, ...] = option("partition-shares", ())
     """Share of the load that goes to each partition, in proportion; unset: all alike."""
 
-    records: Annotated[float, Gt(0)] | None = option("records", None)
+    records: Annotated[float, Interval(gt=0)] | None = option("records", None)
     """How many records a source has altogether before it finishes; unset: it never does."""
 
     def __post_init__(self) -> None:
@@ -118,7 +117,7 @@ class SimulatedEdge(Options):
     ship: ShipStrategy = option("ship", ShipStrategy.HASH)
     """How they are spread; BROADCAST copies each to every subtask."""
 
-    selectivity: Annotated[float, Ge(0)] | None = option("selectivity", None)
+    selectivity: Annotated[float, Interval(ge=0)] | None = option("selectivity", None)
     """Records written to this edge for each record read; unset: the vertex's."""
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from annotated_types import Ge
-
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
 
@@ -23,7 +22,7 @@ class LoadPoint(Options):
     at: timedelta = option("at")
     """Since the beginning of the simulation."""
 
-    rate: Annotated[float, Ge(0)] = option("rate")
+    rate: Annotated[float, Interval(ge=0)] = option("rate")
     """Records/s."""
 
 
@@ -36,7 +35,7 @@ class Load(Options):
         ValueError: the points are not in order of time.
     """
 
-    rate: Annotated[float, Ge(0)] = option("rate", 0.0)
+    rate: Annotated[float, Interval(ge=0)] = option("rate", 0.0)
     """Records/s where there are no points, and before the first one."""
 
     points: tuple[LoadPoint, ...] = option("points", ())
@@ -51,7 +50,7 @@ class Load(Options):
     period: PositiveDuration = option("period", timedelta(hours=24))
     """Length of the wave."""
 
-    noise: Annotated[float, Ge(0)] = option("noise", 0.0)
+    noise: Annotated[float, Interval(ge=0)] = option("noise", 0.0)
     """Standard deviation of the rate as a share of it."""
 
     noise_interval: PositiveDuration = option("noise-interval", timedelta(seconds=10))

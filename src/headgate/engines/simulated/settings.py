@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Interval
-
 from headgate.engines.simulated.graph import SimulatedJob
 from headgate.model.measures import JobMeasure
 from headgate.model.samples import EngineSettings
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import MemorySize, PositiveDuration
 
@@ -23,7 +22,7 @@ class RestartSettings(Options):
     base: timedelta = option("base", timedelta(seconds=10))
     """What it takes without any state."""
 
-    restore_rate: Annotated[float, Gt(0)] = option("restore-rate", 100e6)
+    restore_rate: Annotated[float, Interval(gt=0)] = option("restore-rate", 100e6)
     """Bytes/s that one subtask loads."""
 
     replays: bool = option("replays", default=False)
@@ -50,13 +49,13 @@ class RestartSettings(Options):
 class TaskManagerSettings(Options):
     """What a TaskManager is, for quotas, resource checks and memory pressure; the model itself counts slots alone."""
 
-    slots: Annotated[int, Ge(1)] = option("slots", 1)
+    slots: Annotated[int, Interval(ge=1)] = option("slots", 1)
     """Slots of one TaskManager."""
 
-    cpus: Annotated[float, Gt(0)] | None = option("cpus", None)
+    cpus: Annotated[float, Interval(gt=0)] | None = option("cpus", None)
     """CPUs of one; unset: unknown."""
 
-    memory: Annotated[MemorySize, Gt(0)] | None = option("memory", None)
+    memory: Annotated[MemorySize, Interval(gt=0)] | None = option("memory", None)
     """Memory of one; unset: unknown."""
 
     gc_pressure: Annotated[float, Interval(ge=0, le=1)] | None = option("gc-pressure", None)
@@ -76,7 +75,7 @@ class TaskManagerSettings(Options):
 class ClusterSettings(Options):
     """A simulated cluster, with Flink's own defaults."""
 
-    slots: Annotated[int, Ge(1)] = option("slots", 200)
+    slots: Annotated[int, Interval(ge=1)] = option("slots", 200)
     """Slots of all TaskManagers; a job takes as many as its widest vertex has subtasks."""
 
     checkpoint_interval: timedelta = option("checkpoint-interval", timedelta(seconds=60))

@@ -9,9 +9,8 @@ from enum import StrEnum
 from math import inf
 from typing import Annotated
 
-from annotated_types import Ge
-
 from headgate.model.measures import JobMeasure
+from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 
 _BUFFERS = 2048
@@ -55,10 +54,10 @@ class Sickness(Options):
     vertex: str = option("vertex", "")
     """Name of the vertex whose parallelism counts; unset: the widest one's."""
 
-    least: Annotated[int, Ge(1)] = option("from", 1)
+    least: Annotated[int, Interval(ge=1)] = option("from", 1)
     """The lowest parallelism at which it is sick."""
 
-    most: Annotated[int, Ge(1)] | None = option("to", None)
+    most: Annotated[int, Interval(ge=1)] | None = option("to", None)
     """The highest one; unset: there is none."""
 
     after: timedelta = option("after", timedelta())
