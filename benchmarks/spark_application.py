@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -20,17 +20,20 @@ from pyspark.sql.streaming.listener import (
     QueryTerminatedEvent,
     StreamingQueryListener,
 )
-from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import headgate
-from headgate.engines.spark.attached.backend import DRIVER
-from headgate.engines.spark.attached.lever import open_lever
+from headgate.engines.spark.attached.backend import DRIVER, SchedulerBackend
+from headgate.engines.spark.attached.lever import BackendLever
 from headgate.engines.spark.source.load import SCHEMA, register
 from headgate.engines.spark.source.settings import NAME
 from headgate.engines.spark.source.work import sleep_per_row
 
 QUERY = "work"
 _LOOK_S = 1.0
+_AHEAD = timedelta(seconds=10)
+"""Of the load, to start the query."""
+_WARMING_PER_S = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +41,13 @@ class Task:
     """What the application is told."""
 
     source: dict[str, str]
-    """Options of the load source."""
+    """Options of the load source, without the start."""
     row_ms: float
     """How long a row keeps a core."""
     interval_s: float
     """Between two triggers."""
-    ends_at: float
-    """When it ends, in seconds since 1970."""
+    duration_s: float
+    """From the start of the load, which begins when there are executors, to the end."""
     directory: str
     """Of its checkpoint and of what it writes of itself."""
     begins_with: int | None = None
@@ -65,14 +68,18 @@ class Task:
 def main(task: Task) -> None:
     """Run the query until the end."""
     spark = SparkSession.builder.appName(f"bench-{Path(task.directory).name}").getOrCreate()
+    register(spark)
+    asyncio.run(_await_executors(spark, task.begins_with))
+    _warm_up(spark, task)
     with task.record.open("a", encoding="utf-8", buffering=1) as record:
         spark.streams.addListener(Batches(record))
         threading.Thread(target=_watch, args=(spark, record), daemon=True).start()
-        if task.begins_with is not None:
-            asyncio.run(_begin_with(spark, task.begins_with))
-        query = _start(spark, task)
+        starts_at = datetime.now(UTC) + _AHEAD
+        record.write(json.dumps({"starts_at": starts_at.timestamp()}) + "\n")
+        source = task.source | {"start": starts_at.isoformat()}
+        query = _written(spark, task, source, QUERY).trigger(processingTime=f"{task.interval_s} seconds").start()
         agent = None if task.attached is None else headgate.attach(spark, task.attached)
-        query.awaitTermination(max(1, round(task.ends_at - time.time())))
+        query.awaitTermination(round(starts_at.timestamp() + task.duration_s - time.time()))
         query.stop()
         del agent
         spark.stop()
@@ -103,21 +110,30 @@ class Batches(StreamingQueryListener):
         """Do nothing."""
 
 
-def _start(spark: SparkSession, task: Task) -> StreamingQuery:
-    register(spark)
-    rows = spark.readStream.format(NAME).options(**task.source).load()
-    worked = rows.mapInArrow(sleep_per_row(task.row_ms), SCHEMA)
-    writer = worked.writeStream.format("noop").queryName(QUERY)
-    placed = writer.option("checkpointLocation", f"{task.directory}/checkpoint")
-    return placed.trigger(processingTime=f"{task.interval_s} seconds").start()
+def _warm_up(spark: SparkSession, task: Task) -> None:
+    """Let executors start their Python, which takes longer than any batch: as of a job that has run for a while."""
+    before = datetime.now(UTC) - _AHEAD
+    source = task.source | {"start": before.isoformat(), "profile": f"0:{_WARMING_PER_S}"}
+    query = _written(spark, task, source, "warming").trigger(availableNow=True).start()
+    query.awaitTermination()
 
 
-async def _begin_with(spark: SparkSession, count: int) -> None:
-    """Let those executors go, or come, that standalone Spark gave without being asked."""
-    lever = open_lever(spark)
-    while len((await lever.executors()).ids) != count:
-        await lever.request(count)
-        await asyncio.sleep(0.5)
+def _written(spark: SparkSession, task: Task, source: dict[str, str], name: str) -> DataStreamWriter:
+    rows = spark.readStream.format(NAME).options(**source).load()
+    writer = rows.mapInArrow(sleep_per_row(task.row_ms), SCHEMA).writeStream.format("noop").queryName(name)
+    return writer.option("checkpointLocation", f"{task.directory}/{name}")
+
+
+async def _await_executors(spark: SparkSession, count: int | None) -> None:
+    """Wait for some executor, or for exactly so many: standalone Spark gives all that it can without being asked."""
+    backend = SchedulerBackend(spark)
+    lever = BackendLever(backend)
+    while (present := len(backend.look().executors)) != count:
+        if count is not None:
+            await lever.request(count)
+        elif present:
+            return
+        await asyncio.sleep(_LOOK_S)
 
 
 def _watch(spark: SparkSession, record: TextIO) -> None:

@@ -41,6 +41,11 @@ class Load:
         return self._rates[self.lead_s :]
 
     @property
+    def first_per_s(self) -> float:
+        """The rate with which the lead begins."""
+        return self._rates[0]
+
+    @property
     def mean_per_s(self) -> float:
         """The mean rate."""
         return sum(self.rates) / len(self.rates)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 from typing import Any, Self
@@ -11,9 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from benchmarks.spark_load import Load
+from benchmarks.spark_policies_setting import INTERVAL_S
 
-INTERVAL_S = 2.0
-"""Between two triggers."""
 SETTLING_S = 90.0
 """After a step: how long a batch may take longer, and the bound by when the backlog must have drained."""
 LATE_S = 2 * INTERVAL_S
@@ -53,6 +52,10 @@ class Cores:
     """Of executors that the driver knows."""
     failed_tasks: int
 
+    def until(self, at_s: float) -> Self:
+        """Give the same at a later instant."""
+        return replace(self, at_s=at_s)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
@@ -70,7 +73,8 @@ class Run:
         """Read what a run wrote."""
         load = Load(**raw["load"])
         batches = [batch for row in raw["batches"] if 0 <= (batch := Batch(*row)).at_s < load.duration_s]
-        return cls(arm=raw["arm"], load=load, batches=batches, cores=[Cores(*row) for row in raw["cores"]])
+        cores = [each for row in raw["cores"] if (each := Cores(*row)).at_s < load.duration_s]
+        return cls(arm=raw["arm"], load=load, batches=batches, cores=cores)
 
 
 def duration_s(run: Run, percent: float) -> float:
@@ -155,6 +159,3 @@ def _lasting(run: Run) -> Iterator[tuple[Cores, float]]:
     ends = [later.at_s for later in run.cores[1:]] + [float(run.load.duration_s)]
     for cores, end_s in zip(run.cores, ends, strict=True):
         yield cores, max(0.0, min(end_s, run.load.duration_s) - max(0.0, cores.at_s))
-
-
-Figure = Callable[[Run], float]

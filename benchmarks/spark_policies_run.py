@@ -8,62 +8,21 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from benchmarks import spark_application
 from benchmarks.spark_application import Task
 from benchmarks.spark_load import Load
-from benchmarks.spark_policies_figures import INTERVAL_S
+from benchmarks.spark_policies_setting import INTERVAL_S, MOST_ROWS, PARTITIONS, ROW_MS, WORKERS, Policy
 from headgate.engines.spark.local.application import Application
 from headgate.engines.spark.local.cluster import StandaloneCluster
 from headgate.errors import PermanentError
 
-PARTITIONS = 12
-WORKERS = 6
-ROW_MS = 4.0
-MOST_ROWS = 2500
-"""Of a batch: more than the highest load brings in two seconds, so that a backlog can drain."""
-_START_UP_S = 40.0
-"""From the start of the application until the load leads in."""
+_START_LIMIT_S = 300.0
+"""From the start of the application until its load begins."""
 _LOOK_S = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """What decides about the executors, as the application is told."""
-
-    conf: Mapping[str, str] = field(default_factory=dict)
-    """Of Spark."""
-    begins_with: int | None = None
-    attached: Mapping[str, str] | None = None
-    """Headgate's options; None: without it."""
-
-
-def static(cores: int) -> Policy:
-    """Keep as many executors as somebody set."""
-    return Policy(conf={"spark.cores.max": str(cores)})
-
-
-def dynamic_allocation(begins_with: int) -> Policy:
-    """Let Spark decide by its own dynamic allocation, from one executor to all."""
-    dynamic = "spark.dynamicAllocation"
-    conf = {
-        f"{dynamic}.enabled": "true",
-        f"{dynamic}.shuffleTracking.enabled": "true",
-        f"{dynamic}.minExecutors": "1",
-        f"{dynamic}.initialExecutors": str(begins_with),
-        f"{dynamic}.maxExecutors": str(WORKERS),
-    }
-    return Policy(conf=conf)
-
-
-def headgate(begins_with: int) -> Policy:
-    """Attach Headgate."""
-    options = {"job.autoscaler.vertex.max-parallelism": str(WORKERS)}
-    return Policy(begins_with=begins_with, attached=options)
 
 
 def measured(policy: Policy, load: Load, logs: Path | None = None) -> Mapping[str, object]:
@@ -80,14 +39,13 @@ def measured(policy: Policy, load: Load, logs: Path | None = None) -> Mapping[st
     """
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temporary, StandaloneCluster(workers=WORKERS) as cluster:
-        place = Path(temporary)
-        began = round(time.time() + _START_UP_S) + load.lead_s
-        task = _task(policy, load, place, began)
+        task = _task(policy, load, temporary)
         application = cluster.run(Path(spark_application.__file__), task.text(), conf=policy.conf)
-        paid = list(_follow(application, cluster, ends_at=began + load.duration_s))
+        paid = list(_follow(application, cluster, time.time() + _START_LIMIT_S + task.duration_s))
         record = [json.loads(line) for line in task.record.read_text(encoding="utf-8").splitlines()]
+        began = next(line["starts_at"] for line in record if "starts_at" in line) + load.lead_s
         if logs is not None:
-            (logs / f"{application.output.stem}-{began}.log").write_text(application.said(), encoding="utf-8")
+            (logs / f"{began:.0f}.log").write_text(application.said(), encoding="utf-8")
     return {
         "began": f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d %H:%M:%S}",
         "busy": [round(before, 1), round(os.getloadavg()[0], 1)],
@@ -96,33 +54,29 @@ def measured(policy: Policy, load: Load, logs: Path | None = None) -> Mapping[st
     }
 
 
-def _task(policy: Policy, load: Load, place: Path, began: float) -> Task:
-    leads_at = datetime.fromtimestamp(began - load.lead_s, UTC)
-    source = {
-        "profile": load.profile(),
-        "start": leads_at.isoformat(),
-        "partitions": str(PARTITIONS),
-        "maxRowsPerTrigger": str(MOST_ROWS),
-    }
+def _task(policy: Policy, load: Load, directory: str) -> Task:
     return Task(
-        source=source,
+        source={"profile": load.profile(), "partitions": str(PARTITIONS), "maxRowsPerTrigger": str(MOST_ROWS)},
         row_ms=ROW_MS,
         interval_s=INTERVAL_S,
-        ends_at=began + load.duration_s + INTERVAL_S,
-        directory=str(place),
+        duration_s=load.lead_s + load.duration_s + 2 * INTERVAL_S,
+        directory=directory,
         begins_with=policy.begins_with,
         attached=None if policy.attached is None else dict(policy.attached),
     )
 
 
-def _follow(application: Application, cluster: StandaloneCluster, *, ends_at: float) -> Iterator[Mapping[str, float]]:
+def _follow(application: Application, cluster: StandaloneCluster, latest: float) -> Iterator[Mapping[str, float]]:
     """Ask the master each second for how many cores it keeps for the application, those of starting executors too."""
-    while (now := time.time()) < ends_at:
-        if not application.running:
-            message = f"the application ended too early; its last lines:\n{application.last_words()}"
+    while application.running:
+        if time.time() > latest:
+            message = f"the application does not end; its last lines:\n{application.last_words()}"
             raise PermanentError(message)
-        yield {"at": now, "paid": float(cluster.status()["coresused"])}
+        yield {"at": time.time(), "paid": float(cluster.status()["coresused"])}
         time.sleep(_LOOK_S)
+    if application.wait(timedelta()):
+        message = f"the application failed; its last lines:\n{application.last_words()}"
+        raise PermanentError(message)
 
 
 def _batches(record: Sequence[Mapping[str, Any]], began: float) -> Iterator[tuple[float, ...]]:
@@ -137,7 +91,7 @@ def _cores(looks: Sequence[Mapping[str, Any]], began: float) -> Iterator[tuple[f
     """Give what changed as `Cores` has it, first what held when the load began."""
     told: dict[str, float] = {"paid": 0, "cores": 0, "failed": 0}
     last: tuple[int, ...] = ()
-    seen = sorted((look for look in looks if "rows" not in look), key=lambda look: look["at"])
+    seen = sorted((look for look in looks if look.keys() & told.keys()), key=lambda look: look["at"])
     for look in seen:
         told |= {name: look[name] for name in told if name in look}
         now = tuple(int(number) for number in told.values())

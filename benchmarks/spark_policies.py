@@ -1,0 +1,65 @@
+"""
+Four ways to hold executors for one streaming query on Spark: `python -m benchmarks.spark_policies`, five hours.
+
+Static for the mean load, static for the highest, Spark's dynamic allocation, and Headgate, one run after another on
+real standalone clusters. A run that is finished is kept: called again, the series goes on where it ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchmarks.spark_load import Load
+from benchmarks.spark_policies_results import RESULTS, Results, calibration, compared
+from benchmarks.spark_policies_run import measured
+from benchmarks.spark_policies_setting import CALIBRATED, POLICIES, Policy, static
+
+
+def main(
+    seeds: str = "1,2,3",
+    minutes: float = 20,
+    policies: str = ",".join(POLICIES),
+    out: Path = RESULTS,
+    logs: Annotated[Path | None, typer.Option(exists=True)] = None,
+) -> None:
+    """
+    Measure what a batch costs, then each policy under the load of each seed.
+
+    Args:
+        seeds: of the loads, with commas between.
+        minutes: of each run, without the minute that leads in.
+        policies: those to measure, with commas between.
+        out: takes one file for each run.
+        logs: keeps what the applications said; by default nothing does.
+    """
+    results = Results(out)
+    for cores, load in CALIBRATED.items():
+        _measure(results, calibration(cores), static(cores), load=load, logs=logs)
+    cost = results.cost()
+    print(f"a batch: {cost}")
+    for seed in seeds.split(","):
+        load = Load(seed=int(seed), duration_s=round(60 * minutes))
+        for arm in policies.split(","):
+            _measure(results, compared(load.seed, arm), POLICIES[arm](load, cost), load=load, logs=logs)
+
+
+def _measure(results: Results, name: str, policy: Policy, *, load: Load, logs: Path | None) -> None:
+    if results.has(name, load):
+        print(f"{_now()} {name}: measured before")
+        return
+    print(f"{_now()} {name}: {load.lead_s + load.duration_s} s of load")
+    run = measured(policy, load, logs)
+    results.write(name, {"arm": name.rpartition("-")[2], "load": asdict(load), **run})
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%H:%M:%S}"
+
+
+if __name__ == "__main__":
+    typer.run(main)

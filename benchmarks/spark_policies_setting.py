@@ -1,0 +1,73 @@
+"""What all runs of the comparison on Spark have in common, and the policies that it compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from benchmarks.spark_load import Load
+from benchmarks.spark_optimum import UTILIZATION, BatchCost
+
+INTERVAL_S = 2.0
+"""Between two triggers."""
+PARTITIONS = 12
+WORKERS = 6
+"""Of one core each: the most executors that there can be."""
+ROW_MS = 4.0
+"""How long a row keeps a core."""
+MOST_ROWS = 2500
+"""Of a batch: more than the highest load brings in an interval, so that a backlog can drain."""
+
+CALIBRATED: Mapping[int, Load] = {
+    1: Load(seed=0, duration_s=150, least_per_s=20, amplitude_per_s=15, step_per_s=35),
+    WORKERS: Load(seed=0, duration_s=150),
+}
+"""Sizes at which the cost of a batch is measured beforehand, each with a load that it can bear."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What decides about the executors, as the application is told."""
+
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """Of Spark."""
+    begins_with: int | None = None
+    """Executors; None: those that Spark gives it."""
+    attached: Mapping[str, str] | None = None
+    """Headgate's options; None: without it."""
+
+
+def static(cores: int) -> Policy:
+    """Keep as many executors as somebody set."""
+    return Policy(conf={"spark.cores.max": str(cores)}, begins_with=cores)
+
+
+def dynamic_allocation(begins_with: int) -> Policy:
+    """Let Spark decide by its own dynamic allocation, from one executor to all."""
+    dynamic = "spark.dynamicAllocation"
+    conf = {
+        f"{dynamic}.enabled": "true",
+        f"{dynamic}.shuffleTracking.enabled": "true",
+        f"{dynamic}.minExecutors": "1",
+        f"{dynamic}.initialExecutors": str(begins_with),
+        f"{dynamic}.maxExecutors": str(WORKERS),
+    }
+    return Policy(conf=conf)
+
+
+def headgate(begins_with: int) -> Policy:
+    """Attach Headgate, with the target that the static sizes have as well and its defaults otherwise."""
+    options = {
+        "job.autoscaler.utilization.target": str(UTILIZATION),
+        "job.autoscaler.vertex.max-parallelism": str(WORKERS),
+    }
+    return Policy(begins_with=begins_with, attached=options)
+
+
+POLICIES: Mapping[str, Callable[[Load, BatchCost], Policy]] = {
+    "mean": lambda load, cost: static(cost.cores_for(load.mean_per_s)),
+    "peak": lambda load, cost: static(cost.cores_for(load.peak_per_s)),
+    "dynamic": lambda load, cost: dynamic_allocation(cost.cores_for(load.first_per_s)),
+    "headgate": lambda load, cost: headgate(cost.cores_for(load.first_per_s)),
+}
+"""All of them know what a batch costs before they begin, none of them the load to come but the static ones."""
