@@ -1,0 +1,108 @@
+"""What dies around a query costs it time: no row is lost or doubled, and Headgate goes on with what lives."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.spark_streaming.application import WatchedApplication, executors_of
+from tests.spark_streaming.counting import differences
+
+from headgate.engines.spark.local.cluster import StandaloneCluster
+
+LOAD = "sine(80, 30, 20s)"
+"""Rows of 10 ms: one core is too slow for them, two are enough."""
+QUERIES = ("orders", "faulty")
+
+
+@pytest.fixture
+def application(three_workers: StandaloneCluster, directory: Path) -> WatchedApplication:
+    """Give an application that Spark lets have three executors, and that needs two."""
+    return WatchedApplication(three_workers, directory, "counted.py", LOAD, datetime.now(UTC).isoformat())
+
+
+def test_nothing_that_dies_loses_or_doubles_a_row(
+    application: WatchedApplication, three_workers: StandaloneCluster, directory: Path
+) -> None:
+    """An executor, a worker, a query and the driver die one after the other, and all rows are there once."""
+    options = {
+        "state-store": f"sqlite:///{directory / 'headgate.db'}",
+        "job.autoscaler.vertex.max-parallelism": "2",
+    }
+    application.start(options)
+    application.until(lambda: acted(application) and len(application.executors()) == 2, "shrinking to two executors")
+
+    killed = kill_an_executor(three_workers)
+    await_renewal(application, killed)
+    kill_a_busy_worker(three_workers)
+    await_renewal(application, application.executors())
+
+    fail(application, directory)
+    application.kill()
+    (directory / "fail").unlink()
+    restart(application, options)
+
+    application.stop()
+    for query in QUERIES:
+        assert not differences(directory / query, directory / "checkpoints" / query), query
+    assert not [line for line in application.lines("event") if line["reason"] == "RescaleNotReached"]
+
+
+def acted(application: WatchedApplication) -> bool:
+    """Tell whether its agent has changed anything."""
+    return any(line["acts"] for line in application.lines("decision"))
+
+
+def kill_an_executor(cluster: StandaloneCluster) -> list[str]:
+    """Kill the first executor that there is."""
+    victim = next(executor for worker in alive(cluster) for executor in executors_of(worker))
+    words = victim.cmdline()
+    victim.kill()
+    return [words[words.index("--executor-id") + 1]]
+
+
+def kill_a_busy_worker(cluster: StandaloneCluster) -> None:
+    """Kill a worker together with its executor, as the loss of a machine does."""
+    victim = next(worker for worker in alive(cluster) if executors_of(worker))
+    cluster.kill_worker(cluster.workers.index(victim))
+
+
+def alive(cluster: StandaloneCluster) -> list[int]:
+    """Give the workers that run."""
+    return [pid for pid in cluster.workers if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+
+
+def await_renewal(application: WatchedApplication, gone: list[str]) -> None:
+    """Wait until there are two executors again, another one among them, and the query goes on."""
+    application.until(
+        lambda: len(application.executors()) == 2 and not set(gone) <= set(application.executors()), "renewal"
+    )
+    application.until_more_batches("orders", 2)
+
+
+def fail(application: WatchedApplication, directory: Path) -> None:
+    """Let one query fail: the agent goes on with the other one, and says nothing of the dead one any more."""
+    (directory / "fail").touch()
+    application.until(lambda: application.lines("query ended"), "end of the query that fails")
+    assert application.lines("query ended")[0]["failed"]
+    ended = application.lines("query ended")[0]["at"]
+    application.until(lambda: decided_for(application, ended) == {"orders"}, "decision without the query that failed")
+    application.until_more_batches("orders", 2)
+
+
+def decided_for(application: WatchedApplication, since: str) -> set[str]:
+    """Give the queries that the newest decision since an instant counts with."""
+    newest = [line for line in application.lines("decision") if line["at"] > since and line["names"]][-1:]
+    return {name.partition(":")[0] for line in newest for name in line["names"]}
+
+
+def restart(application: WatchedApplication, options: dict[str, str]) -> None:
+    """Start the driver again: both queries go on where they had committed, and the agent decides for both."""
+    began = datetime.now(UTC).isoformat()
+    application.start(options)
+    application.until(lambda: len(application.lines("began")) == 2, "second driver")
+    for query in QUERIES:
+        application.until_more_batches(query, 2)
+    application.until(lambda: decided_for(application, began) == set(QUERIES), "decision for both queries")
