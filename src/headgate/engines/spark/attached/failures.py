@@ -34,9 +34,7 @@ class AttachedFailureHistory:
     async def query_failures(self, ctx: JobContext, since: datetime, /) -> JobFailures:
         """Give the failures since an instant; the contract is the port's."""
         failures = await self._calls.make(partial(self._known, ctx))
-        return JobFailures(
-            failures=tuple(JobFailure(at=one.at, text=one.text) for one in failures if one.at >= since)
-        )
+        return JobFailures(failures=tuple(JobFailure(at=one.at, text=one.text) for one in failures if one.at >= since))
 
     def _known(self, ctx: JobContext) -> Sequence[QueryFailure]:
         self._scope.confirm(ctx)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from headgate.engines.spark.application import Application, Executors, QuerySettings, RunningQuery, StageRun
-from headgate.engines.spark.attached.backend import SchedulerBackend, translated
+from headgate.engines.spark.application import Application, Executors, QuerySettings, RunningQuery
+from headgate.engines.spark.attached.backend import SchedulerBackend
 from headgate.engines.spark.attached.gateway import BatchWork, QueryFailure
 from headgate.engines.spark.attached.starting import settings_of
-from headgate.engines.spark.attached.throwables import told
+from headgate.engines.spark.attached.throwables import asking, printed
 from headgate.engines.spark.attached.work import Works
 from headgate.errors import NotFoundError
 
@@ -44,12 +44,12 @@ class JvmGateway:
         self._works = Works(self._context, context._jvm)  # noqa: SLF001
         self._clock = clock
         self._handles: dict[str, _Handle] = {}
-        self._failures: list[QueryFailure] = []
+        self._failures: deque[QueryFailure] = deque(maxlen=_FAILURES)
         self._executors: Executors | None = None
 
     def application(self) -> Application:
         """Tell which application it is."""
-        with translated():
+        with asking():
             if self._context.isStopped():
                 message = "the application has ended"
                 raise NotFoundError(message)
@@ -73,7 +73,7 @@ class JvmGateway:
 
     def queries(self) -> Sequence[RunningQuery]:
         """List the active queries of the session, and notice those that are no more."""
-        with translated():
+        with asking():
             active = {str(one.runId().toString()): one for one in self._streams.active()}
             self._notice_ends(active.keys())
             return [self._running(run_id, query) for run_id, query in active.items()]
@@ -81,21 +81,75 @@ class JvmGateway:
     def settings(self, run_id: str) -> QuerySettings:
         """Tell how an active query was started."""
         handle = self._handles.get(run_id)
-        with translated():
+        with asking():
             return settings_of(handle.query) if handle else QuerySettings()
 
     def work(self, run_id: str, batch_id: int) -> BatchWork:
         """Give the stages of a batch."""
-        with translated():
+        with asking():
             return self._works.of(run_id, batch_id)
 
     def progress_since(self, run_id: str, batch_id: int) -> Sequence[str]:
         """Give the progress after a batch; Spark keeps the latest 100."""
         handle = self._handles.get(run_id)
-        with translated():
-            return list(_newer(handle.query.recentProgress(), batch_id))[::-1] if handle else []
+        with asking():
+            return [*_newer(handle.query.recentProgress(), batch_id)][::-1] if handle else []
 
     def failures(self) -> Sequence[QueryFailure]:
         """Give the latest queries that have ended by an exception."""
         self.queries()
-        return self._failures
+        return tuple(self._failures)
+
+    def _present(self) -> tuple[tuple[str, ...], int, datetime]:
+        """Give ids and cores of the executors that stay, and when one last came or went."""
+        standing = self._backend.look()
+        staying = [executor for executor in standing.executors if not executor.leaving]
+        cores = min((executor.cores for executor in staying), default=self._configured_cores())
+        instants = [self._backend.started_at, *(executor.added_at for executor in staying)]
+        return (
+            tuple(one.id for one in staying),
+            cores,
+            max([*instants, *([standing.lost_at] if standing.lost_at else [])]),
+        )
+
+    def _local(self) -> tuple[tuple[str, ...], int, datetime]:
+        with asking():
+            return ("driver",), self._context.defaultParallelism(), self._backend.started_at
+
+    def _configured_cores(self) -> int:
+        before = self._executors
+        return before.cores_each if before else int(self._backend.settings("spark.executor.cores", "1"))
+
+    def _running(self, run_id: str, query: Any) -> RunningQuery:
+        handle = self._handles.get(run_id)
+        if handle is None:
+            handle = self._handles[run_id] = self._handle(run_id, query)
+        status = query.status()
+        waiting = not status.isTriggerActive() and not status.message().startswith(_STARTING)
+        return replace(handle.seen, waiting=waiting)
+
+    def _handle(self, run_id: str, query: Any) -> _Handle:
+        name = query.name() or query.id().toString()
+        seen = RunningQuery(query=name, run_id=run_id, started_at=self._clock(), waiting=False)
+        return _Handle(seen=seen, query=query)
+
+    def _notice_ends(self, active: Collection[str]) -> None:
+        for run_id in self._handles.keys() - active:
+            handle = self._handles.pop(run_id)
+            self._works.forget(run_id)
+            if handle.query.exception().isDefined():
+                text = printed(handle.query.exception().get())
+                failure = QueryFailure(query=handle.seen.query, run_id=run_id, at=self._clock(), text=text)
+                self._failures.append(failure)
+
+
+def _newer(reports: Any, batch_id: int) -> Iterator[str]:
+    """Give the reports of batches after one, the newest first."""
+    for index in range(len(reports) - 1, -1, -1):
+        if reports[index].batchId() <= batch_id:
+            return
+        yield reports[index].json()
+
+
+def _instant(epoch_ms: int) -> datetime:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC)
