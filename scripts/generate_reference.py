@@ -33,6 +33,7 @@ from headgate.options.rollback import RollbackOptions
 from headgate.options.service import ClusterOptions, JobOptions, LogOptions, MetricsOptions, ServiceOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions
 from headgate.options.sla import SlaOptions
+from headgate.options.spark import SparkOptions
 from headgate.options.yarn import YarnOptions
 from headgate.telemetry.families import SECTIONS, Family
 
@@ -80,6 +81,7 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("A cluster", "clusters[].", ClusterOptions),
     ("A YARN cluster", "yarn[].", YarnOptions),
     ("A Kubernetes cluster", "kubernetes[].", KubernetesOptions),
+    ("A Spark cluster", "spark-clusters[].", SparkOptions),
     ("Headgates that share a store", "lease.", LeaseOptions),
     ("Leases in Kubernetes", "lease.kubernetes.", KubernetesLeaseOptions),
     ("The samples log", "log.", LogOptions),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-
-from pydantic_core import to_json
+from typing import Any
 
 from headgate.errors import TransientError
 from headgate.model.events import Event
@@ -39,9 +38,15 @@ def json_of(event: Event) -> bytes:
         "key": event.key,
         "fields": dict(event.fields),
     }
-    return to_json(said, inf_nan_mode="strings")
+    return _json(said)
 
 
 def fields_json(event: Event) -> str:
     """Write the fields alone, under the same rules."""
-    return to_json(dict(event.fields), inf_nan_mode="strings").decode()
+    return _json(dict(event.fields)).decode()
+
+
+def _json(said: dict[str, Any]) -> bytes:
+    from pydantic_core import to_json  # noqa: PLC0415 - an attached agent merges events, and has no such library
+
+    return to_json(said, inf_nan_mode="strings")

@@ -20,7 +20,7 @@ from headgate.model.identity import JobKey
 from headgate.model.measures import Measure
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample
-from headgate.model.windows import AVERAGED, STATISTICS
+from headgate.model.windows import AVERAGED
 from headgate.options.live import Live, in_force
 from headgate.pipeline.arrow import columns
 from headgate.pipeline.evaluation import Answer, Formula, Question, Windows
@@ -33,10 +33,9 @@ from headgate.samplelog.windows import samples_of
 Key = TypeVar("Key", str, tuple[str, str])
 
 
-_READ = (*STATISTICS, Measure.ACCUMULATED_IDLE_TIME)
-"""The measures that some evaluator reads: a job's own one has idle time too."""
+_OF_VERTICES = ("at_ms", "measured_ms", "epoch", "infinite", *(measure.column for measure in Measure))
+"""With every measure, as the log has it: a job's own evaluator may read what no formula of the fleet does."""
 
-_OF_VERTICES = ("at_ms", "measured_ms", "epoch", "infinite", *(measure.column for measure in _READ))
 _OF_JOBS = ("at_ms", *(measure.value for measure in AVERAGED))
 
 
@@ -130,7 +129,7 @@ class InProcessEvaluator:
         """
         Give the samples of each job over `[window_from, now]`, oldest first.
 
-        They have the measures that formulas read, and no external metrics but the latest sample's.
+        They have no external metrics but the latest sample's.
         """
         until, (vertices, jobs) = epoch_ms(now), self._kept
         names = {str(one.sample.job): one for one in candidates}

@@ -9,14 +9,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pyspark
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession
 
-from headgate.errors import UnreachableError
+from headgate.errors import UnreachableError, UnsupportedError
 
 _Setting = bool | float | int | str | None
 
+_OLDEST = 4
+"""Major version of the oldest PySpark whose functions the pipeline uses."""
 _LOOPBACK = "127.0.0.1"
 _LOCAL = {
     "spark.driver.host": _LOOPBACK,
@@ -44,12 +47,29 @@ def open_session(
         settings: of Spark, by their own names; they win over ours.
 
     Raises:
+        UnsupportedError: this PySpark is none that the pipeline works with.
         UnreachableError: Java did not start, or the master did not answer.
     """
+    refuse_old(pyspark.__version__)
     local = master.startswith("local")
     _set_environment(java_home, local=local)
     with reported(f"Spark at {master} cannot be started (it needs Java 17 or newer)"):
         return _builder(master, {**_settings(local=local), **settings}).getOrCreate()
+
+
+def refuse_old(version: str) -> None:
+    """
+    Let only versions of PySpark pass that the pipeline works with; attached agents are content with older ones.
+
+    Raises:
+        UnsupportedError: it is older than 4.
+    """
+    if int(version.partition(".")[0]) < _OLDEST:
+        message = (
+            f"the pipeline needs PySpark {_OLDEST} or later, this is {version}. "
+            "Hint: install a later one, or set `pipeline: in-process`"
+        )
+        raise UnsupportedError(message)
 
 
 @contextmanager

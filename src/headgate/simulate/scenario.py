@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from annotated_types import Ge
-
 from headgate.engines.simulated.failures import Failure, RandomFailures
 from headgate.engines.simulated.graph import SimulatedJob
 from headgate.engines.simulated.settings import ClusterSettings
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.bounds import Interval
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
 from headgate.options.units import PositiveDuration
 
@@ -46,7 +45,7 @@ class Scenario(Options):
     step: PositiveDuration = option("step", timedelta(seconds=1))
     """Step of the model: shorter is finer, and slower."""
 
-    measurement_noise: Annotated[float, Ge(0)] = option("measurement-noise", 0.0)
+    measurement_noise: Annotated[float, Interval(ge=0)] = option("measurement-noise", 0.0)
     """Standard deviation of measured busy time and lag, as a share of them."""
 
     collect_interval: PositiveDuration = option("collect.interval", timedelta(seconds=10))

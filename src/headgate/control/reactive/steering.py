@@ -15,6 +15,7 @@ from headgate.algorithm.reactive.workers import Fleet, fleet_after, workers_for
 from headgate.control.observation import Observation
 from headgate.control.reactive import reports
 from headgate.control.reactive.draining import Drain, drain_of
+from headgate.control.reactive.keeping import KeptCluster
 from headgate.control.reactive.ledger import Ledger
 from headgate.control.reactive.sharing import (
     Seen,
@@ -90,6 +91,8 @@ class Steering:
     events: EventHandler
     ledger: Ledger = field(default_factory=Ledger)
     clusters: Sequence[SteeredCluster] = ()
+    kept: Sequence[KeptCluster] = ()
+    """Those whose workers somebody else changes."""
     mode: Live[Mode] = Mode.ACT
     looks_after: Callable[[JobKey], bool] = lambda _: True
     """Whether the workers of a cluster are this process's: of all that share a store one has them."""
@@ -140,6 +143,9 @@ class Steering:
         known = by_cluster(observations, {each.name for each in mine})
         sights = [self._see(each, known[each.name], decided, on_trial) for each in mine]
         await asyncio.gather(*(self._steer(each, seeing, now) for each, seeing in zip(mine, sights, strict=True)))
+        if in_force(self.mode) is Mode.ACT:
+            kept = [each for each in self.kept if self.looks_after(JobKey(each.name, ""))]
+            await asyncio.gather(*(each.keep(self.events, now, time_limit=self.time_limit) for each in kept))
 
     def _forget(self, cluster: SteeredCluster) -> None:
         """Forget what was wanted: whoever acts now may want something else."""

@@ -6,16 +6,19 @@ A trial that belongs to an open intent is kept there until the engine is known t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from headgate.algorithm.rollback import descends, foreign_change, is_reached, run_of, unexpired
 from headgate.control.observation import Observation
+from headgate.model.identity import VertexId
 from headgate.model.measures import JobStatus
+from headgate.model.metrics import ScalingMetric
 from headgate.model.redeploy import Redeploy
 from headgate.model.rollback import JobFailure, Run, Trial
 from headgate.model.samples import JobSample
-from headgate.model.state import JobState
+from headgate.model.state import Intent, JobState
 from headgate.ports import JobContext
 
 Failures = tuple[JobFailure, ...]
@@ -54,6 +57,7 @@ def on_trial(ctx: JobContext, state: JobState, sample: JobSample, *, began_at: d
         before=before,
         after={vertex: n for vertex, n in wanted.items() if before.parallelism.get(vertex) != n},
         values=earlier.values if earlier else sample.values,
+        demand={**_demand(intent), **(earlier.demand if earlier else {})},
         job_id=redeploy.successor if redeploy else sample.job_id,
         started_at=None if redeploy else ctx.started_at,
         redeploy=redeploy,
@@ -63,6 +67,11 @@ def on_trial(ctx: JobContext, state: JobState, sample: JobSample, *, began_at: d
     if not trial.after:
         return replace(state, first=first, trial=None)  # back to where it was last well
     return replace(state, first=first, intent=replace(intent, trial=trial))
+
+
+def _demand(intent: Intent) -> Mapping[VertexId, float]:
+    target = ScalingMetric.TARGET_DATA_RATE
+    return {vertex: known[target] for vertex, known in intent.metrics.items() if target in known}
 
 
 def _unproved(ctx: JobContext, state: JobState, sample: JobSample, redeploy: Redeploy | None) -> Trial | None:
