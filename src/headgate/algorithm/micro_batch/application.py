@@ -44,7 +44,7 @@ class Application:
     @cached_property
     def learnt(self) -> Learnt:
         """What batches cost; nothing where a query had none to do."""
-        return learnt(self.queries, self.samples[-1])
+        return learnt(self.queries, self.samples)
 
     @cached_property
     def unknown(self) -> tuple[Query, ...]:
@@ -55,15 +55,15 @@ class Application:
     @cached_property
     def pace(self) -> Pace:
         """At what pace batches come."""
-        return paces(
-            self.queries, self.samples[-1], self.learnt.costs.batch_ms, self.options.micro_batch.target_duration
-        )
+        target = self.options.micro_batch.target_duration
+        return paces(self.queries, self.samples, self.learnt.costs.batch_ms, target)
 
     @cached_property
     def late(self) -> Floats:
-        """Rows of each query that wait longer than for the next batch."""
-        usual = np.nan_to_num(self._rates) * self.pace.period_ms / MILLIS
-        return np.maximum(0.0, np.nan_to_num([query.lag for query in self.queries]) - usual)
+        """Rows of each query that wait longer than for the next batch: those left behind, and what a long one keeps."""
+        overrun_s = np.array([query.batch_s for query in self.queries]) - self.pace.period_ms / MILLIS
+        left = np.nan_to_num([query.lag for query in self.queries])
+        return left + np.nan_to_num(self._rates) * np.maximum(0.0, overrun_s)
 
     @property
     def backlog(self) -> bool:

@@ -50,7 +50,7 @@ def _unready(application: Application) -> NotReady | None:
     if not application.queries:
         return NotReady(reason=Reason.MISSING_METRICS, message="no query runs")
     if application.unknown:
-        message = unknown_costs(application.unknown, application.samples[-1])
+        message = unknown_costs(application.unknown, application.samples)
         return NotReady(reason=Reason.COST_UNKNOWN, message=message)
     if all(math.isnan(query.arrivals.rate) for query in application.queries):
         span = application.samples[-1].at - application.samples[0].at

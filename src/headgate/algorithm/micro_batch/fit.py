@@ -18,7 +18,7 @@ HALF_LIFE = 30
 """Batches after which one counts half: costs drift with data, code and caches."""
 LEAST = 6
 """Batches with rows below which nothing is told apart, however far apart their rows lie."""
-ENOUGH = 15
+ENOUGH = 10
 """Batches with rows from which the bounds of physics will do: constant load never tells more."""
 CLEAR = 0.5
 """Half the width of the interval of a row's cost, over that cost, from which on it is known."""

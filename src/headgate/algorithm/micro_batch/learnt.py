@@ -10,7 +10,7 @@ from datetime import timedelta
 import numpy as np
 
 from headgate.algorithm.micro_batch.capacity import Costs, Pace
-from headgate.algorithm.micro_batch.queries import Query
+from headgate.algorithm.micro_batch.queries import Query, latest_of
 from headgate.algorithm.rates import MILLIS
 from headgate.algorithm.stats import Bools, Floats
 from headgate.model.identity import VertexId
@@ -74,15 +74,15 @@ class Learnt:
             yield replace(self.costs.turned(sign * self.row_error_ms, self.pivot_rows), batch_ms=batch_ms)
 
 
-def learnt(queries: Sequence[Query], latest: JobSample) -> Learnt:
-    """Read what the latest sample tells of each query's costs; what it does not tell is NaN."""
+def learnt(queries: Sequence[Query], samples: Sequence[JobSample]) -> Learnt:
+    """Read what was last told of each query's costs; what was not told is NaN."""
     stages = [(place, vertex.id) for place, query in enumerate(queries) for vertex in query.stages]
 
     def stage(measure: Measure, factor: float = 1.0) -> Floats:
-        return np.array([_told(latest, vertex, measure) for _, vertex in stages]) * factor
+        return np.array([_told(samples, vertex, measure) for _, vertex in stages]) * factor
 
     def first(measure: Measure) -> Floats:
-        return np.array([_told(latest, query.stages[0].id, measure) for query in queries])
+        return np.array([_told(samples, query.stages[0].id, measure) for query in queries])
 
     costs = Costs(
         batch_ms=first(Measure.BATCH_OVERHEAD),
@@ -99,16 +99,16 @@ def learnt(queries: Sequence[Query], latest: JobSample) -> Learnt:
     )
 
 
-def paces(queries: Sequence[Query], latest: JobSample, batch_ms: Floats, target: timedelta) -> Pace:
+def paces(queries: Sequence[Query], samples: Sequence[JobSample], batch_ms: Floats, target: timedelta) -> Pace:
     """
     Read at what pace the batches of each query come.
 
     An interval so short that a batch of no rows fills half of it is no bound: batches follow each other at once, and
     may take the target duration as they do without any interval.
     """
-    interval = np.array([_told(latest, query.stages[0].id, Measure.BATCH_INTERVAL) for query in queries])
+    interval = np.array([_told(samples, query.stages[0].id, Measure.BATCH_INTERVAL) for query in queries])
     paced = interval * OVERRUN > np.nan_to_num(batch_ms)
-    limit = np.array([_told(latest, query.stages[0].id, Measure.BATCH_LIMIT) for query in queries])
+    limit = np.array([_told(samples, query.stages[0].id, Measure.BATCH_LIMIT) for query in queries])
     return Pace(
         interval_ms=np.where(paced, interval, 0.0),
         period_ms=np.where(paced, interval, target.total_seconds() * MILLIS),
@@ -116,6 +116,5 @@ def paces(queries: Sequence[Query], latest: JobSample, batch_ms: Floats, target:
     )
 
 
-def _told(sample: JobSample, vertex: VertexId, measure: Measure) -> float:
-    measured = sample.vertices.get(vertex)
-    return math.nan if measured is None else measured.values.get(measure, math.nan)
+def _told(samples: Sequence[JobSample], vertex: VertexId, measure: Measure) -> float:
+    return latest_of(vertex, samples).get(measure, math.nan)

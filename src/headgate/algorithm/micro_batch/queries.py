@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from headgate.algorithm.micro_batch.arrivals import Arrivals, arrivals
-from headgate.algorithm.series import gauge, ticks
+from headgate.algorithm.rates import MILLIS
+from headgate.algorithm.series import gauge
 from headgate.model.identity import VertexId
 from headgate.model.measures import Measure
 from headgate.model.micro_batch import LagOrigin
@@ -25,8 +26,10 @@ class Query:
     """In the order in which they run."""
     arrivals: Arrivals
     lag: float
-    """Rows waiting, at the end of the latest batch."""
+    """Rows waiting behind those that the latest batch read."""
     lag_origin: LagOrigin
+    batch_s: float
+    """Seconds that the latest batch took; 0 when none ended."""
     load: float
     """Share of the time, 0 to 1, that batches take in the middle of the window."""
     samples: int
@@ -50,22 +53,28 @@ class Query:
 
 def queries(topology: Topology, samples: Sequence[JobSample]) -> tuple[Query, ...]:
     """Give the queries of an application that still run, by the samples of its window, oldest first, one at least."""
-    at_s = ticks(samples)
-    found = []
-    for stages in components(topology):
-        seen = [sample.vertices.get(stages[0].id) for sample in samples]
-        latest = next((each.values for each in reversed(seen) if each is not None), {})
-        loads = gauge(seen, Measure.LOAD)
-        query = Query(
-            stages=stages,
-            arrivals=arrivals(seen, at_s),
-            lag=latest.get(Measure.LAG, math.nan),
-            lag_origin=LagOrigin(int(latest.get(Measure.LAG_ORIGIN, LagOrigin.UNKNOWN))),
-            load=math.nan if np.isnan(loads).all() else float(np.nanmedian(loads)),
-            samples=sum(each is not None for each in seen),
-        )
-        found.append(query)
-    return tuple(found)
+    return tuple(_query(stages, samples) for stages in components(topology))
+
+
+def _query(stages: tuple[Vertex, ...], samples: Sequence[JobSample]) -> Query:
+    seen = [sample.vertices.get(stages[0].id) for sample in samples]
+    latest = latest_of(stages[0].id, samples)
+    loads = gauge(seen, Measure.LOAD)
+    return Query(
+        stages=stages,
+        arrivals=arrivals(seen),
+        lag=latest.get(Measure.LAG, math.nan),
+        lag_origin=LagOrigin(int(latest.get(Measure.LAG_ORIGIN, LagOrigin.UNKNOWN))),
+        batch_s=latest.get(Measure.BATCH_DURATION, 0.0) / MILLIS,
+        load=math.nan if np.isnan(loads).all() else float(np.nanmedian(loads)),
+        samples=sum(each is not None for each in seen),
+    )
+
+
+def latest_of(vertex: VertexId, samples: Sequence[JobSample]) -> Mapping[Measure, float]:
+    """Give what was last measured of a vertex: nothing new is told of it until another batch has ended."""
+    measured = (sample.vertices[vertex].values for sample in reversed(samples) if vertex in sample.vertices)
+    return next(measured, {})
 
 
 def components(topology: Topology) -> tuple[tuple[Vertex, ...], ...]:

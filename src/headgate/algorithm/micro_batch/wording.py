@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from headgate.algorithm.micro_batch.application import Application
-from headgate.algorithm.micro_batch.queries import Query
+from headgate.algorithm.micro_batch.queries import Query, latest_of
 from headgate.algorithm.micro_batch.waves import waves
 from headgate.algorithm.rates import MILLIS
 from headgate.algorithm.wording import amount
@@ -37,10 +37,10 @@ def sentence(application: Application, place: int) -> str:
     return "; ".join([*parts, _setter(application, place)]).rstrip("; ")
 
 
-def unknown_costs(queries: Sequence[Query], latest: JobSample) -> str:
+def unknown_costs(queries: Sequence[Query], samples: Sequence[JobSample]) -> str:
     """Say of which queries the costs are not told apart yet, with the numbers so far."""
     return "; ".join(
-        f"what a batch of {query.name} costs is not known apart yet: {_so_far(query, latest)}" for query in queries
+        f"what a batch of {query.name} costs is not known apart yet: {_so_far(query, samples)}" for query in queries
     )
 
 
@@ -73,9 +73,8 @@ def _setter(application: Application, place: int) -> str:
     return f"by itself it takes {_cores(int(need.alone[place]))}"
 
 
-def _so_far(query: Query, latest: JobSample) -> str:
-    measured = latest.vertices.get(query.stages[0].id)
-    values = {} if measured is None else measured.values
+def _so_far(query: Query, samples: Sequence[JobSample]) -> str:
+    values = latest_of(query.stages[0].id, samples)
     if Measure.ROW_COST not in values:
         return "no batch counts yet"
     known = (Measure.ROW_COST, Measure.ROW_COST_ERROR, Measure.BATCH_OVERHEAD, Measure.BATCH_OVERHEAD_ERROR)
