@@ -1,4 +1,4 @@
-"""A Flink and a Java that are not there: programs that behave as those of Flink's start script do, and cost nothing."""
+"""A Flink, a Spark and a Java that are not there: programs that behave as those they stand for, and cost nothing."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ case "$*" in
 esac
 """
 
+_SPARK_CLASS = """\
+#!/bin/sh
+echo "$SPARK_WORKER_OPTS $*"
+case "$*" in
+*stubborn*) trap '' PWR TERM ;;
+*) trap 'echo decommissioned' PWR ;;
+esac
+while :; do sleep 0.05; done
+"""
+
 
 def make_java(home: Path) -> Path:
     """
@@ -44,4 +54,18 @@ def make_flink(home: Path) -> Path:
     """Make the home of a Flink without anything in its jars."""
     (home / "lib").mkdir(parents=True)
     (home / "lib" / "flink-dist-2.3.0.jar").touch()
+    return home
+
+
+def make_spark(home: Path) -> Path:
+    """
+    Make the home of a Spark whose Workers sleep.
+
+    They say what they were started with, and that they are decommissioned when they are. One of a master called
+    `stubborn` does neither that nor end when it is asked to.
+    """
+    program = home / "bin" / "spark-class"
+    program.parent.mkdir(parents=True)
+    program.write_text(_SPARK_CLASS)
+    program.chmod(0o755)
     return home

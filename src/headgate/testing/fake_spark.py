@@ -52,7 +52,7 @@ class FakeSparkApplication:
     name: str
     log: Path
     now: datetime = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    settings: Mapping[str, str] = field(default_factory=lambda: {"spark.executor.cores": "1"})
+    settings: Mapping[str, str] = field(default_factory=dict)
     executors: list[str] = field(default_factory=list)
     queries: dict[str, FakeQuery] = field(default_factory=dict)
     _executors: int = 0
@@ -154,6 +154,7 @@ class FakeSpark:
         self.web = FakeWeb()
         self.web.answering = self._answer
         self._silent: WebAnswer | None = None
+        self._started = 0
 
     @property
     def url(self) -> str:
@@ -169,12 +170,14 @@ class FakeSpark:
         """Stop."""
         await self.web.__aexit__(*failure)
 
-    def start(self, name: str, *, application: str = "", settings: Mapping[str, str] | None = None) -> str:
+    def start(self, name: str, *, settings: Mapping[str, str] | None = None) -> str:
         """Start an application, and give its id."""
-        made = application or f"app-20260101120000-{len(self.applications):04}"
+        self._started += 1
+        made = f"app-20260101120000-{self._started:04}"
         log = self.log_dir / f"{made}.inprogress"
-        own = {} if settings is None else {"settings": settings}
-        self.applications[made] = FakeSparkApplication(id=made, name=name, log=log, **own)
+        self.applications[made] = FakeSparkApplication(
+            id=made, name=name, log=log, settings={"spark.executor.cores": "1", **(settings or {})}
+        )
         return made
 
     def end(self, application: str) -> None:

@@ -13,6 +13,8 @@ from headgate.errors import RefusedError
 SNAPSHOT = ".before-repartition"
 """What the name of a checkpoint's copy ends with; it lies beside the checkpoint."""
 
+DELETE_SOURCE, RECURSIVELY = False, True
+
 
 class Files(Protocol):
     """What is needed of a file system; `HadoopFiles` has it from the JVM, a test makes it up."""
@@ -85,36 +87,37 @@ class HadoopFiles:
     def exists(self, path: str) -> bool:
         """Ask the file system."""
         with translated():
-            found: bool = self._system(path).exists(self._path(path))
+            system, place = self._place(path)
+            found: bool = system.exists(place)
         return found
 
     def copy(self, source: str, target: str) -> None:
         """Read and write each file."""
         with translated():
             copied = self._jvm.org.apache.hadoop.fs.FileUtil.copy(
-                self._system(source), self._path(source), self._system(target), self._path(target),
-                False, self._configuration,
-            )  # fmt: skip
-        _confirm(copied, f"{source} could not be copied to {target}")
+                *self._place(source), *self._place(target), DELETE_SOURCE, self._configuration
+            )
+        _confirm(f"{source} could not be copied to {target}", done=copied)
 
     def rename(self, source: str, target: str) -> None:
         """Ask the file system; an object store copies instead."""
         with translated():
-            renamed = self._system(source).rename(self._path(source), self._path(target))
-        _confirm(renamed, f"{source} could not be renamed to {target}")
+            system, place = self._place(source)
+            renamed = system.rename(place, self._place(target)[1])
+        _confirm(f"{source} could not be renamed to {target}", done=renamed)
 
     def delete(self, path: str) -> None:
         """Delete it with all that is in it."""
         with translated():
-            self._system(path).delete(self._path(path), True)
+            system, place = self._place(path)
+            system.delete(place, RECURSIVELY)
 
-    def _path(self, path: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(path)
+    def _place(self, path: str) -> tuple[Any, Any]:
+        """Give the file system and the path in it."""
+        place = self._jvm.org.apache.hadoop.fs.Path(path)
+        return place.getFileSystem(self._configuration), place
 
-    def _system(self, path: str) -> Any:
-        return self._path(path).getFileSystem(self._configuration)
 
-
-def _confirm(done: bool, otherwise: str) -> None:
+def _confirm(otherwise: str, *, done: bool) -> None:
     if not done:
         raise RefusedError(otherwise)

@@ -10,6 +10,7 @@ from headgate.engines.spark.attached.batches import Batches
 from headgate.engines.spark.attached.calls import Calls
 from headgate.engines.spark.attached.feed import ProgressFeed
 from headgate.engines.spark.attached.gateway import Gateway
+from headgate.engines.spark.attached.room import RoomFinder, with_room
 from headgate.engines.spark.attached.scope import Scope
 from headgate.engines.spark.sampling import Sampler
 from headgate.model.identity import JobKey
@@ -21,7 +22,15 @@ from headgate.ports import JobContext
 class AttachedMetricCollector:
     """Collects the samples of the application that it runs in. Implements `headgate.ports.MetricCollector`."""
 
-    def __init__(self, gateway: Gateway, feed: ProgressFeed, *, calls: Calls | None = None, only: str | None = None):
+    def __init__(
+        self,
+        gateway: Gateway,
+        feed: ProgressFeed,
+        *,
+        calls: Calls | None = None,
+        only: str | None = None,
+        room: RoomFinder | None = None,
+    ) -> None:
         """
         Ask nothing yet.
 
@@ -30,11 +39,13 @@ class AttachedMetricCollector:
             feed: where a listener puts progress; where none does, queries are asked.
             calls: makes the blocking calls; give all that share a gateway the same.
             only: the one query that counts, by its name or its id; None: all do.
+            room: tells what the cluster could give, for reactive mode; None: the slots are those of the executors.
         """
         self._scope = Scope(gateway, only)
         self._batches = Batches(gateway, feed)
         self._sampler = Sampler()
         self._calls = calls or Calls()
+        self._room = room
 
     async def update_metrics(self, ctx: JobContext, at: datetime, /) -> JobSample:
         """Take one sample of the job; the contract is the port's."""
@@ -65,7 +76,8 @@ class AttachedMetricCollector:
         executors, queries = self._scope.gateway.executors(), self._scope.queries()
         for batch in self._batches.take(queries, cores=executors.cores):
             self._sampler.note(batch, executors)
-        return self._sampler.sample(ctx.key, at, job_id=ctx.job_id, executors=executors, queries=queries)
+        sample = self._sampler.sample(ctx.key, at, job_id=ctx.job_id, executors=executors, queries=queries)
+        return with_room(sample, self._room(executors.cores_each), executors) if self._room else sample
 
     def _topology(self, ctx: JobContext) -> Topology:
         self._scope.confirm(ctx)

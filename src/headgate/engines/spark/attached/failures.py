@@ -17,7 +17,9 @@ from headgate.ports import JobContext
 class AttachedFailureHistory:
     """Tells which queries ended by an exception. Implements `headgate.ports.FailureHistory`."""
 
-    def __init__(self, gateway: Gateway, feed: ProgressFeed, *, calls: Calls | None = None, only: str | None = None):
+    def __init__(
+        self, gateway: Gateway, feed: ProgressFeed, *, calls: Calls | None = None, only: str | None = None
+    ) -> None:
         """
         Ask nothing yet.
 

@@ -61,7 +61,7 @@ class JvmGateway:
 
     def executors(self) -> Executors:
         """Tell which executors there are; the driver counts as one where it runs the tasks itself (`local[n]`)."""
-        task_cpus = int(self._backend.settings("spark.task.cpus", "1"))
+        task_cpus = int(self._backend.setting("spark.task.cpus", "1"))
         ids, cores_each, changed_at = self._local() if self._backend.name == _LOCAL else self._present()
         before = self._executors
         if before is not None and before.ids != ids:
@@ -118,7 +118,7 @@ class JvmGateway:
 
     def _configured_cores(self) -> int:
         before = self._executors
-        return before.cores_each if before else int(self._backend.settings("spark.executor.cores", "1"))
+        return before.cores_each if before else int(self._backend.setting("spark.executor.cores", "1"))
 
     def _running(self, run_id: str, query: Any) -> RunningQuery:
         handle = self._handles.get(run_id)

@@ -62,6 +62,7 @@ class Restart:
     done again from the same offsets, and a process that dies in between starts with the application's own code.
     """
 
+    name: str
     query: Any
     """The `StreamingQuery` that runs."""
     factory: QueryFactory
@@ -114,7 +115,7 @@ class Restart:
         return f"it failed with {settings.text}: {_reason(query.exception())}"
 
     def _outcome(self, failure: str, *, runs: bool) -> Restarted:
-        return Restarted(query=self.query.name, before=self.before, wanted=self.wanted, failure=failure, runs=runs)
+        return Restarted(query=self.name, before=self.before, wanted=self.wanted, failure=failure, runs=runs)
 
 
 def _batch(query: Any) -> int | None:

@@ -8,12 +8,16 @@ from functools import partial
 from typing import Any
 
 from headgate.engines.spark.attached.restart import Patience, Restart, Restarted
-from headgate.engines.spark.attached.start_settings import QueryFactory, StartSettings, split_changes, with_changes
+from headgate.engines.spark.attached.restartable import Queries
+from headgate.engines.spark.attached.start_settings import (
+    PREFIX,
+    QueryFactory,
+    StartSettings,
+    split_changes,
+    with_changes,
+)
 from headgate.errors import ConflictError, RefusedError, TransientError
 from headgate.model.decision import ConfigChanges
-
-Find = Callable[[str], Any]
-"""Gives the `StreamingQuery` of a name that is active, or None."""
 
 
 class QueryRestarts:
@@ -25,27 +29,24 @@ class QueryRestarts:
 
     def __init__(
         self,
-        find: Find,
+        queries: Queries,
         factories: Mapping[str, QueryFactory],
         *,
         report: Callable[[Restarted], None] = lambda _: None,
-        repartition: Callable[[Any, int], None] | None = None,
         patience: Patience | None = None,
     ) -> None:
         """
         Start nothing yet.
 
         Args:
-            find: finds a query that runs.
-            factories: start queries, by the names of these.
+            queries: of the session.
+            factories: start queries, by the names or ids of these.
             report: hears what became of each restart, on the loop's thread.
-            repartition: spreads the state of a query, which has been stopped, over so many partitions; None: it cannot.
             patience: how long a restart waits.
         """
-        self._find = find
+        self._queries = queries
         self._factories = dict(factories)
         self._report = report
-        self._repartition = repartition
         self._patience = patience or Patience()
         self._settings: dict[str, StartSettings] = {}
         self._failures: dict[tuple[str, StartSettings], str] = {}
@@ -83,6 +84,21 @@ class QueryRestarts:
                 return True
         return False
 
+    def await_termination(self, name: str) -> None:
+        """
+        Block until a query has ended, other than to be started anew: `StreamingQuery.awaitTermination` returns then.
+
+        Raises:
+            StreamingQueryException: it failed.
+        """
+        last = None
+        while (query := self._queries.find(name)) is not None or self._is_restarting(name):
+            last = query or last
+            self._patience.pause(self._patience.poll.total_seconds())
+        failure = last.exception() if last is not None else None
+        if failure is not None:
+            raise failure
+
     async def finished(self) -> None:
         """Wait until no restart is under way."""
         if self._under_way is not None:
@@ -101,9 +117,9 @@ class QueryRestarts:
         if (name, settings) in self._failures:
             message = f"query {name!r} was started with {settings.text} before: {self._failures[name, settings]}"
             raise RefusedError(message)
-        if settings.state_partitions is not None and self._repartition is None:
-            message = f"the state of query {name!r} cannot be spread anew. Hint: it takes Spark 4.2 and RocksDB"
-            raise RefusedError(message)
+
+    def _is_restarting(self, name: str) -> bool:
+        return self._under_way is not None and self._under_way[0] == name and not self._under_way[2].done()
 
     def _is_under_way(self, name: str, settings: StartSettings) -> bool:
         if self._under_way is None or self._under_way[2].done():
@@ -114,19 +130,44 @@ class QueryRestarts:
         raise ConflictError(message)
 
     def _begin(self, name: str, settings: StartSettings) -> None:
-        query = self._find(name)
+        query = self._queries.find(name)
         if query is None:
             message = f"query {name!r} does not run now"
             raise TransientError(message)
+        if settings.shuffle_partitions != self.settings(name).shuffle_partitions:
+            self._confirm_free(name, query)
         restart = self._restart(name, query, settings)
         self._under_way = (name, settings, asyncio.create_task(self._make(restart)))
+
+    def _confirm_free(self, name: str, query: Any) -> None:
+        """
+        Raise unless another number of partitions of its shuffles would be heeded.
+
+        Raises:
+            RefusedError: its checkpoint fixes the number.
+            TransientError: that is not known yet.
+        """
+        progress = query.lastProgress
+        if progress is None:
+            message = f"query {name!r} has not ended a batch yet: it is not known whether it keeps state"
+            raise TransientError(message)
+        if progress["stateOperators"]:
+            message = (
+                f"query {name!r} keeps state, whose partitions stay whatever spark.sql.shuffle.partitions says. "
+                f"Hint: {PREFIX}{name}.state-partitions spreads it anew (experimental, Spark 4.2 and RocksDB)"
+            )
+            raise RefusedError(message)
+        if not self._queries.shuffles_anew():
+            message = f"this Spark takes the shuffle partitions of query {name!r} from its checkpoint, whatever is set"
+            raise RefusedError(message)
 
     def _restart(self, name: str, query: Any, settings: StartSettings) -> Restart:
         before = self.settings(name)
         between = None
-        if self._repartition is not None and settings.state_partitions not in {None, before.state_partitions}:
-            between = partial(self._repartition, query, settings.state_partitions)
+        if settings.state_partitions not in {None, before.state_partitions}:
+            between = partial(self._queries.repartition, query, settings.state_partitions)
         return Restart(
+            name=name,
             query=query,
             factory=self._factories[name],
             before=before,

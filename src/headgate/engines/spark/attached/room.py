@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from urllib.request import urlopen
 
 from pyspark.sql import SparkSession
 
+from headgate.engines.spark.application import Executors
 from headgate.engines.spark.attached.backend import translated
 from headgate.errors import UnreachableError
+from headgate.model.samples import JobSample
 
 Told = Mapping[str, Any]
 Fetch = Callable[[str], Told]
@@ -173,6 +175,14 @@ class MasterBooks:
         master = self._network.setupEndpointRef(jvm.org.apache.spark.rpc.RpcAddress(host, port), "Master")
         answered: int = master.askSync(question, limit, any_answer).webUIPort()
         return answered
+
+
+def with_room(sample: JobSample, room: Room | None, executors: Executors) -> JobSample:
+    """Let the slots of a sample be those that the application could have; unknown where the cluster does not tell."""
+    if room is None:
+        return replace(sample, slots_total=None, slots_free=None)
+    each = executors.slots_each
+    return replace(sample, slots_total=room.total * each, slots_free=room.free * each)
 
 
 def _nobody_knows(_cores_each: int, /) -> Room | None:
