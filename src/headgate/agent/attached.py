@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from headgate.agent.journal import Journal
-from headgate.agent.loop import ControlThread
+from headgate.agent.loop import ControlLoop
 from headgate.algorithm.explain import explain
 from headgate.model.decision import Decision, Outcome
 from headgate.model.events import Event
@@ -54,13 +54,13 @@ class Agent:
     from any thread, and none of them waits for Spark.
     """
 
-    def __init__(self, *, job: JobKey, journal: Journal, switch: Switch, thread: ControlThread) -> None:
-        """Hold the parts; the thread is started by whoever made them."""
+    def __init__(self, *, job: JobKey, journal: Journal, switch: Switch, loop: ControlLoop) -> None:
+        """Hold the parts; the loop is started by whoever made them."""
         self._job = job
         self._journal = journal
         self._switch = switch
         self._usual = switch.mode
-        self._thread = thread
+        self._loop = loop
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -76,11 +76,11 @@ class Agent:
     def status(self) -> Status:
         """How it stands now."""
         last = next(reversed(self._journal.decisions), None)
-        seen = self._thread.latest.get(self._job)
+        seen = self._loop.latest.get(self._job)
         vertices = seen.sample.topology.vertices if seen and seen.sample else ()
         return Status(
             job=self._job,
-            running=self._thread.is_alive(),
+            running=self._loop.is_running,
             mode=self._switch.mode,
             cores=max((vertex.parallelism for vertex in vertices), default=None),
             queries=tuple(vertex.name for vertex in vertices),
@@ -109,7 +109,7 @@ class Agent:
 
         It waits a few seconds at most for what is under way.
         """
-        self._thread.stop()
+        self._loop.stop()
 
     def __enter__(self) -> Self:
         """Give the agent."""

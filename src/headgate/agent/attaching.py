@@ -15,7 +15,7 @@ from headgate.agent.composing import Control
 from headgate.agent.engine import open_engine
 from headgate.agent.journal import Journal
 from headgate.agent.log import LOGGER
-from headgate.agent.loop import ControlThread
+from headgate.agent.loop import ControlLoop
 from headgate.agent.refusals import refuse_connect, refuse_managed, refuse_old
 from headgate.agent.remembering import open_state_store
 from headgate.agent.reporting import open_reporter
@@ -76,8 +76,6 @@ def _begun(target: Target, settings: Settings) -> Agent:
         control = Control(
             engine=engine, options=options, mode=lambda: switch.mode, host=host, store=store, journal=journal
         )
-        thread = ControlThread(
-            control.runner, is_alive=partial(is_running, target.session), on_end=opened.pop_all().close
-        )
-    thread.start()
-    return Agent(job=engine.job, journal=journal, switch=switch, thread=thread)
+        loop = ControlLoop(control.runner, is_alive=partial(is_running, target.session), on_end=opened.pop_all().close)
+    loop.start()
+    return Agent(job=engine.job, journal=journal, switch=switch, loop=loop)

@@ -14,9 +14,11 @@ from headgate.engines.spark.attached.jobs import AttachedJobListFetcher
 from headgate.engines.spark.attached.jvm import JvmGateway
 from headgate.engines.spark.attached.lever import open_lever
 from headgate.engines.spark.attached.listener import listen, stop_listening
+from headgate.engines.spark.attached.room import room_finder
 from headgate.engines.spark.realizer import ExecutorsRealizer
 from headgate.model.identity import JobKey
 from headgate.options.agent import AgentOptions
+from headgate.options.reactive import ExecutionMode
 
 
 def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Engine:
@@ -29,12 +31,14 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
     session, only = target.session, target.query
     lever = open_lever(session)
     feed, gateway, calls = ProgressFeed(), JvmGateway(session), Calls()
+    is_reactive = options.autoscaler.execution_mode is ExecutionMode.REACTIVE
+    room = room_finder(session) if is_reactive else None
     if listener := listen(session, feed):
         opened.callback(stop_listening, session, listener)
     return Engine(
         job=JobKey(options.cluster, str(session.sparkContext.appName)),
         jobs=AttachedJobListFetcher(gateway, feed, options.autoscaler, cluster=options.cluster, calls=calls, only=only),
-        collector=AttachedMetricCollector(gateway, feed, calls=calls, only=only),
+        collector=AttachedMetricCollector(gateway, feed, calls=calls, only=only, room=room),
         failures=AttachedFailureHistory(gateway, feed, calls=calls, only=only),
         realizer=ExecutorsRealizer(lever),
     )

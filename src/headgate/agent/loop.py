@@ -1,4 +1,4 @@
-"""The agent's control thread: its own event loop beside the application, which never waits for it."""
+"""The agent's control loop in a thread beside the application, which never waits for it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from headgate.model.identity import JobKey
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 """Between two attempts to go on after what no tick could catch."""
 _PATIENCE_S = 5.0
-"""How long whoever ends the agent waits for a tick under way."""
+"""How long whoever ends the loop waits for a tick under way."""
 
 
-class ControlThread(Thread):
+class ControlLoop:
     """
-    Runs the control loop until it is told to stop or the application is gone; nothing ever leaves it.
+    Ticks until it is told to stop or the application is gone; nothing ever leaves its thread.
 
-    A daemon: an application that ends without a word takes it along.
+    The thread is a daemon: an application that ends without a word takes it along.
     """
 
     def __init__(
@@ -38,26 +38,51 @@ class ControlThread(Thread):
         Start nothing yet.
 
         Args:
-            runner: makes the loop, which tells a listener of each tick.
+            runner: makes what ticks, with a listener to its ticks.
             is_alive: tells whether the application is there still; asked after each tick.
-            on_end: called in this thread when the loop has ended, for whatever reason.
+            on_end: called in the thread when the loop has ended, for whatever reason.
         """
-        super().__init__(name="headgate", daemon=True)
         self._runner = runner(self._watch)
         self._is_alive = is_alive
         self._on_end = on_end
         self._told = Flag()
         self._loop = asyncio.new_event_loop()
         self._stop: asyncio.Event | None = None
+        self._thread = Thread(target=self._run, name="headgate", daemon=True)
 
     @property
     def latest(self) -> Mapping[JobKey, Observation]:
         """What is known of the application."""
         return self._runner.latest
 
-    def run(self) -> None:
-        """Tick; after what no tick could catch begin anew, at growing distances."""
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._thread.is_alive()
+
+    def start(self) -> None:
+        """Begin to tick."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and wait a little for a tick under way; from within the thread itself wait for nothing."""
+        self._told.set()
+        with suppress(RuntimeError):  # the event loop is closed already
+            self._loop.call_soon_threadsafe(self._tell)
+        if self.is_running and self._thread is not current_thread():
+            self._thread.join(_PATIENCE_S)
+
+    def _run(self) -> None:
         self._loop.set_default_executor(DaemonExecutor())
+        self._tick()
+        with suppress(Exception):
+            self._on_end()
+        with suppress(Exception):
+            self._loop.run_until_complete(self._loop.shutdown_default_executor())
+            self._loop.close()
+
+    def _tick(self) -> None:
+        """Tick; after what no tick could catch begin anew, at growing distances."""
         pause = _FIRST_PAUSE_S
         while not self._told.is_set():
             try:
@@ -67,19 +92,6 @@ class ControlThread(Thread):
                     LOGGER.exception("the control loop failed, the application is left as it is for %g s", pause)
                 self._told.wait(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
-        with suppress(Exception):
-            self._on_end()
-        with suppress(Exception):
-            self._loop.run_until_complete(self._loop.shutdown_default_executor())
-            self._loop.close()
-
-    def stop(self) -> None:
-        """End the loop, and wait a little for a tick under way; from within the thread itself wait for nothing."""
-        self._told.set()
-        with suppress(RuntimeError):  # the loop is closed already
-            self._loop.call_soon_threadsafe(self._tell)
-        if self is not current_thread() and self.is_alive():
-            self.join(_PATIENCE_S)
 
     async def _until_told(self) -> None:
         self._stop = asyncio.Event()
