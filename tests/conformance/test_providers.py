@@ -24,8 +24,9 @@ from headgate.providers.command import CommandProvider
 from headgate.providers.folder import Worker, WorkerFolder, end_workers
 from headgate.providers.kubernetes import KubernetesProvider
 from headgate.providers.local import FOLDER, LocalProcessesProvider
+from headgate.providers.spark_standalone import SparkStandaloneProvider
 from headgate.testing.conformance.resource_provider import PATIENCE_S, ResourceProviderSuite, settled
-from headgate.testing.fake_java import make_flink, make_java
+from headgate.testing.fake_java import make_flink, make_java, make_spark
 
 _PROGRAM = """\
 import sys
@@ -36,6 +37,16 @@ else: print(Path(file).read_text())
 """
 _ALL: Rule = {"apiGroups": ["apps"], "resources": ["deployments/scale"], "verbs": ["get", "patch"]}
 _PODS: Rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}
+
+
+async def lose_first_worker(directory: Path) -> None:
+    """Kill the first worker of a provider's directory, and wait until it is gone."""
+    folder = WorkerFolder(directory / FOLDER)
+    with folder.locked():
+        first = folder.living()[0]
+    assert first.pid is not None
+    os.kill(first.pid, signal.SIGKILL)
+    await asyncio.to_thread(_until_gone, folder, first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +68,7 @@ class LocalStage:
 
     async def lose_worker(self) -> None:
         """Kill the first one."""
-        folder = WorkerFolder(self.directory / "cluster" / FOLDER)
-        with folder.locked():
-            first = folder.living()[0]
-        assert first.pid is not None
-        os.kill(first.pid, signal.SIGKILL)
-        await asyncio.to_thread(_until_gone, folder, first)
+        await lose_first_worker(self.directory / "cluster")
 
 
 def _until_gone(folder: WorkerFolder, lost: Worker) -> None:
@@ -96,6 +102,45 @@ class TestLocalProcessesProvider(ResourceProviderSuite):
     def broken(self, tmp_path: Path) -> LocalProcessesProvider:
         """There is no such directory."""
         return LocalProcessesProvider({"directory": str(tmp_path / "gone" / "cluster")})
+
+
+@dataclass(frozen=True, slots=True)
+class SparkStage:
+    """Workers that do nothing, and need not be waited for when they are to end."""
+
+    directory: Path
+    provider: SparkStandaloneProvider
+
+    @staticmethod
+    def opened(directory: Path) -> SparkStandaloneProvider:
+        """Give a provider for what `make_spark` has made."""
+        parts = {"directory": str(directory / "workers"), "home": str(directory / "spark")}
+        return SparkStandaloneProvider({**parts, "master": "spark://127.0.0.1:7077", "patience": "100 ms"})
+
+    def restarted(self) -> SparkStandaloneProvider:
+        """Give another one."""
+        return self.opened(self.directory)
+
+    async def lose_worker(self) -> None:
+        """Kill the first one."""
+        await lose_first_worker(self.directory / "workers")
+
+
+class TestSparkStandaloneProvider(ResourceProviderSuite):
+    """Real processes, that are no Workers."""
+
+    @pytest.fixture
+    def stage(self, tmp_path: Path) -> Iterator[SparkStage]:
+        """Give one over an empty directory."""
+        make_spark(tmp_path / "spark")
+        (tmp_path / "workers").mkdir()
+        yield SparkStage(tmp_path, SparkStage.opened(tmp_path))
+        end_workers(tmp_path / "workers" / FOLDER)
+
+    @pytest.fixture
+    def broken(self, tmp_path: Path) -> SparkStandaloneProvider:
+        """There is no such directory."""
+        return SparkStage.opened(tmp_path / "gone")
 
 
 @dataclass(frozen=True, slots=True)
