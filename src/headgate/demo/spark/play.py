@@ -38,7 +38,7 @@ SPARK_PHASE_LENGTH = timedelta(seconds=60)
 
 PROGRAM = Path(__file__).with_name("application.py")
 
-_LEAD = timedelta(seconds=10)
+_LEAD = timedelta(seconds=15)
 """From the load's start to the first phase: the first batch on new executors is slow."""
 
 _START_LIMIT = timedelta(seconds=120)

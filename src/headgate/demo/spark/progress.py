@@ -48,18 +48,16 @@ def read_batches(lines: Iterable[str]) -> Iterator[Batch]:
     for line in lines:
         if _MARK in line:
             progress = json.loads(line)["progress"]
-            batch = _read(json.loads(progress) if isinstance(progress, str) else progress)
-            if batch.rows:
-                yield batch
+            if progress["sources"][0]["numInputRows"]:
+                yield _read(progress)
 
 
 def _read(progress: Mapping[str, Any]) -> Batch:
     duration_ms = progress["durationMs"]["triggerExecution"]
-    reached = progress["sources"][0]["endOffset"]
-    offsets = json.loads(reached) if isinstance(reached, str) else reached
+    source = progress["sources"][0]
     return Batch(
         ended_at=datetime.fromisoformat(progress["timestamp"]) + timedelta(milliseconds=duration_ms),
         duration_s=duration_ms / 1000,
-        rows=progress["numInputRows"],
-        taken=sum(offsets.values()) if offsets else 0,
+        rows=source["numInputRows"],
+        taken=sum(json.loads(source["endOffset"]).values()),
     )

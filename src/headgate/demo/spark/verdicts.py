@@ -14,8 +14,8 @@ from headgate.demo.spark.judge import SETTLED_S, SparkVerdict
 
 _FORMULA = (
     "wanted: the fewest executors n with time for a batch: rows x {row_ms:g} ms in ceil({partitions}/n) waves of "
-    "{partitions} tasks every {trigger:g} s, {target:.0%} of it used; reached: in all of the phase's last {settled:.0f} "
-    "s, ? if it changed there; settled: after how long it was right for good; batches: 95 % took no longer, slow ones "
+    "{partitions} tasks every {trigger:g} s, {target:.0%} of it; reached: in all of the phase's last {settled:.0f} s, "
+    "? if it changed there; settled: after how long it was right for good; batches: 95 % took no longer, slow ones "
     "on new executors included; lag: rows that waited at the end, as many as come within a batch are usual; changes: "
     "of the number of executors."
 )
