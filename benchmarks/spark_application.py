@@ -23,6 +23,7 @@ from pyspark.sql.streaming.listener import (
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import headgate
+from headgate.algorithm.explain import explain
 from headgate.engines.spark.attached.backend import DRIVER, SchedulerBackend
 from headgate.engines.spark.attached.lever import BackendLever
 from headgate.engines.spark.source.load import SCHEMA, register
@@ -81,7 +82,8 @@ def main(task: Task) -> None:
         agent = None if task.attached is None else headgate.attach(spark, task.attached)
         query.awaitTermination(round(starts_at.timestamp() + task.duration_s - time.time()))
         query.stop()
-        del agent
+        if agent is not None:
+            print("\n".join(line for decision in agent.decisions for line in (f"{decision.at}", *explain(decision))))
         spark.stop()
 
 

@@ -51,6 +51,8 @@ def dynamic_allocation(begins_with: int) -> Policy:
         f"{dynamic}.minExecutors": "1",
         f"{dynamic}.initialExecutors": str(begins_with),
         f"{dynamic}.maxExecutors": str(WORKERS),
+        # With both, Spark warns, idle executors are kept for longer.
+        "spark.decommission.enabled": "false",
     }
     return Policy(conf=conf)
 
