@@ -15,7 +15,7 @@ from headgate.engines.spark.local.application import Application
 from headgate.engines.spark.local.cluster import StandaloneCluster
 
 PROGRAMS = Path(__file__).parent / "programs"
-PATIENCE = timedelta(seconds=120)
+PATIENCE = timedelta(seconds=240)
 """For anything that a test waits for: a condition of a real cluster on a machine that may be busy."""
 
 QUICK: Mapping[str, str] = {
@@ -107,7 +107,7 @@ class WatchedApplication:
     def _failure(self, what: str) -> str:
         diary = self.directory / "diary.jsonl"
         known = diary.read_text(encoding="utf-8").splitlines()[-25:] if diary.exists() else ["no diary"]
-        short = (line[:600] for line in known)
+        short = (line[:300] for line in known)
         return "\n".join([f"no {what}; the diary ends:", *short, "the driver's last words:", self._app.last_words()])
 
 
@@ -118,3 +118,13 @@ def executors_of(worker: int) -> list[psutil.Process]:
         for child in psutil.Process(worker).children(recursive=True)
         if any("CoarseGrainedExecutorBackend" in word for word in child.cmdline())
     ]
+
+
+def alive(cluster: StandaloneCluster) -> list[int]:
+    """Give the workers that run, oldest first."""
+    return [pid for pid in cluster.workers if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+
+
+def acted(application: WatchedApplication) -> bool:
+    """Tell whether its agent has changed anything."""
+    return any(line["acts"] for line in application.lines("decision"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.spark_streaming.application import alive
 
 from headgate.engines.spark.local.cluster import StandaloneCluster
 
@@ -30,8 +31,11 @@ def directory(tmp_path: Path) -> Path:
 
 
 def with_workers(cluster: StandaloneCluster, count: int) -> StandaloneCluster:
-    """Add workers until so many live; those that are too many are left."""
-    for _ in range(count - int(cluster.status()["aliveworkers"])):
+    """Add workers, or kill some, until so many live."""
+    live = alive(cluster)
+    for _ in range(count - len(live)):
         cluster.add_worker()
+    for pid in live[count:]:
+        cluster.kill_worker(cluster.workers.index(pid))
     cluster.await_workers(count)
     return cluster

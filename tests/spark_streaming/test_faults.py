@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-import psutil
 import pytest
-from tests.spark_streaming.application import WatchedApplication, executors_of
+from tests.spark_streaming.application import WatchedApplication, acted, alive, executors_of
 from tests.spark_streaming.counting import differences
 
 from headgate.engines.spark.local.cluster import StandaloneCluster
@@ -50,11 +49,6 @@ def test_nothing_that_dies_loses_or_doubles_a_row(
     assert not [line for line in application.lines("event") if line["reason"] == "RescaleNotReached"]
 
 
-def acted(application: WatchedApplication) -> bool:
-    """Tell whether its agent has changed anything."""
-    return any(line["acts"] for line in application.lines("decision"))
-
-
 def kill_an_executor(cluster: StandaloneCluster) -> list[str]:
     """Kill the first executor that there is."""
     victim = next(executor for worker in alive(cluster) for executor in executors_of(worker))
@@ -67,11 +61,6 @@ def kill_a_busy_worker(cluster: StandaloneCluster) -> None:
     """Kill a worker together with its executor, as the loss of a machine does."""
     victim = next(worker for worker in alive(cluster) if executors_of(worker))
     cluster.kill_worker(cluster.workers.index(victim))
-
-
-def alive(cluster: StandaloneCluster) -> list[int]:
-    """Give the workers that run."""
-    return [pid for pid in cluster.workers if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
 
 
 def await_renewal(application: WatchedApplication, gone: list[str]) -> None:

@@ -1,0 +1,26 @@
+"""A streaming application that knows nothing of an autoscaler: ten milliseconds of work a row."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from headgate.engines.spark.source.load import register
+from headgate.engines.spark.source.work import sleep_per_row
+
+
+def main(directory: Path, profile: str, start: str) -> None:
+    """Run until killed."""
+    session = SparkSession.builder.appName("unmodified").getOrCreate()
+    register(session)
+    options = {"profile": profile, "start": start, "partitions": "4"}
+    orders = session.readStream.format("headgate-load").options(**options).load()
+    worked = orders.mapInArrow(sleep_per_row(10), "partition INT, offset LONG, value LONG")
+    sink = worked.writeStream.queryName("orders").format("noop").trigger(processingTime="2 seconds")
+    sink.option("checkpointLocation", str(directory / "checkpoint")).start().awaitTermination()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

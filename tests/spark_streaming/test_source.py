@@ -1,0 +1,34 @@
+"""The load source on a real cluster: exactly the rows of its profile, a few at a time, and again from where it was."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from tests.spark_streaming.application import PATIENCE, PROGRAMS
+
+from headgate.engines.spark.local.cluster import StandaloneCluster
+from headgate.engines.spark.source.load import value_of
+from headgate.engines.spark.source.offsets import heads, share
+
+ROWS, MOST_ROWS = 2000, 450
+ENDS = heads(ROWS, share(4, 1.0))
+
+
+def test_a_load_is_read_once_over_a_restart(cluster: StandaloneCluster, directory: Path) -> None:
+    """2000 rows wait: each batch takes 450 of them at most, tells how many wait, and the second run takes the rest."""
+    start = datetime.now(UTC) - timedelta(minutes=1)
+    application = cluster.run(PROGRAMS / "replay.py", str(directory), start.isoformat(), str(MOST_ROWS))
+    assert application.wait(PATIENCE) == 0, application.last_words()
+    seen = json.loads((directory / "seen.json").read_text())
+
+    expected = [[number, offset, value_of(number, offset)] for number, end in enumerate(ENDS) for offset in range(end)]
+    assert sorted(seen["rows"]) == expected
+    batches = seen["first"] + seen["second"]
+    assert [rows for rows, _, _ in batches] == [450, 450, 450, 450, sum(ENDS) - 4 * 450]
+    assert len(seen["first"]) >= 2
+    assert seen["second"]
+    latest = {str(number): end for number, end in enumerate(ENDS)}
+    assert all(told == latest for _, _, told in batches)
+    assert [sum(ends.values()) for _, ends, _ in batches] == [450, 900, 1350, 1800, sum(ENDS)]
