@@ -44,7 +44,8 @@ class AttachedJobListFetcher:
         self._cluster = cluster
         self._calls = calls or Calls()
         self._application: Application | None = None
-        self._has_run = False
+        self._last: set[str] = set()
+        """The runs that were active when some last were."""
 
     async def fetch(self) -> JobList:
         """List the application; the contract is the port's."""
@@ -63,16 +64,16 @@ class AttachedJobListFetcher:
         """
         try:
             self._application = self._scope.gateway.application()
-            is_active = bool(self._scope.queries())
-            failed = bool(self._scope.failures(self._feed))
+            active = {query.run_id for query in self._scope.queries()}
+            failed = set() if active else {failure.run_id for failure in self._scope.failures(self._feed)}
         except NotFoundError:
             return JobStatus.FINISHED
-        self._has_run |= is_active
-        if is_active:
+        if active:
+            self._last = active
             return JobStatus.RUNNING
-        if failed:
+        if failed & self._last or (failed and not self._last):
             return JobStatus.RESTARTING
-        return JobStatus.FINISHED if self._has_run else JobStatus.STARTING
+        return JobStatus.FINISHED if self._last else JobStatus.STARTING
 
     def _context(self, application: Application, status: JobStatus) -> JobContext:
         return JobContext(

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from headgate.engines.spark.outside import event_log
 from headgate.engines.spark.outside.event_log import EventLog
 from headgate.errors import UnreachableError, UnsupportedError
 
@@ -111,11 +110,10 @@ def test_a_rolling_log_is_read_file_by_file(tmp_path: Path) -> None:
     assert numbers(log) == [3, 4]
 
 
-def test_of_a_long_log_only_what_lasts_is_read_from_the_begin(running: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_long_log_only_what_lasts_is_read_from_the_begin(running: Path) -> None:
     """Executors that came long ago are still there; batches of long ago say nothing."""
-    monkeypatch.setattr(event_log, "RECENT_BYTES", len(line(9)))
     running.write_text(line(1, "SparkListenerExecutorAdded") + line(2) + line(9))
-    assert numbers(EventLog(running.parent, APP)) == [1, 9]
+    assert numbers(EventLog(running.parent, APP, recent_bytes=len(line(9)))) == [1, 9]
 
 
 def test_a_compressed_log_is_refused_with_the_way_out(tmp_path: Path) -> None:
