@@ -19,7 +19,7 @@ from headgate.errors import UnreachableError, UnsupportedError
 Event = Mapping[str, Any]
 
 RECENT_BYTES = 32 << 20
-"""What is read in full of a log that is met for the first time: some hundred batches; of more, only what lasts."""
+"""Some hundred batches."""
 
 _CHUNK = 1 << 20
 _NAME = re.compile(rb'\{"Event":"(?:[\w.]*[.$])?(\w+)"')
@@ -56,12 +56,21 @@ class EventLog:
         begun: how often it was begun anew, because a file was cut short or replaced: what was told before is void.
     """
 
-    def __init__(self, directory: Path, application: str) -> None:
-        """Read nothing yet."""
+    def __init__(self, directory: Path, application: str, *, recent_bytes: int = RECENT_BYTES) -> None:
+        """
+        Read nothing yet.
+
+        Args:
+            directory: of the logs of all applications.
+            application: its id.
+            recent_bytes: how much is read in full of what was written before the first reading.
+        """
         self._directory = directory
         self._application = application
+        self._recent_bytes = recent_bytes
         self._place: _Place | None = None
-        self._recent = 0
+        self._old = 0
+        """Bytes until those that are read in full."""
         self.begun = 0
 
     def read(self) -> Iterator[Event]:
@@ -113,7 +122,7 @@ class EventLog:
                 self._place = _Place(path=part, file=place.file, offset=place.offset)
                 return index
         self.begun += place is not None
-        self._place, self._recent = None, sum(part.stat().st_size for part in parts) - RECENT_BYTES
+        self._place, self._old = None, sum(part.stat().st_size for part in parts) - self._recent_bytes
         return 0
 
     def _events_of(self, part: Path) -> Iterator[Event]:
@@ -122,10 +131,10 @@ class EventLog:
             begin = self._place.offset if self._place and self._place.file == number else 0
             file.seek(begin)
             for line in _whole_lines(file):
+                event = _read(line, only=_LASTING if self._old > 0 else _LASTING | _PASSING)
                 begin += len(line)
-                self._recent -= len(line)
+                self._old -= len(line)
                 self._place = _Place(path=part, file=number, offset=begin)
-                event = _read(line, only=_LASTING if self._recent > 0 else _LASTING | _PASSING)
                 if event is not None:
                     yield event
 
