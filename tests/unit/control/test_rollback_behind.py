@@ -52,6 +52,7 @@ def shrunk() -> Scenario:
 async def shrink(world: Scenario, then: float) -> None:
     """Let it shrink, and then have a backlog, with so many times the load that two subtasks were taken to be for."""
     await world.tick(0)
+    world.factors = {}
     await world.tick(30)
     world.factors = {"agg": then}
     world.evaluator = FakeEvaluator(lambda one: replace(evaluated(one.sample.topology, world.factors), backlog=True))
