@@ -89,7 +89,7 @@ def restart_loop(aftermath: Aftermath, options: AutoscalerOptions) -> str | None
         return None
     window = format_duration(options.rollback.restart_window)
     against = f", {before} before it" if before else ""
-    last = _innermost(failures[-1])
+    last = innermost(failures[-1])
     return f"{len(failures)} failures within {window} since the rescale{against}, the last by {last}"
 
 
@@ -146,6 +146,11 @@ def falls_behind(aftermath: Aftermath, options: AutoscalerOptions, evaluated: Ev
     before, now = max(loads)
     rates = f"{amount(now)} records/s arrive, {amount(before)} before it"
     return f"behind {_seconds(waited)} after a scale-down that its load does not explain: {rates}"
+
+
+def innermost(failure: JobFailure) -> str:
+    """Name the class of the innermost cause: what an exception says may hold secrets."""
+    return ([match["name"] for match in _CLASS.finditer(failure.text)] or ["an unnamed exception"])[-1]
 
 
 def _runs_as_wanted(aftermath: Aftermath) -> bool:
@@ -263,11 +268,6 @@ def _shortage(match: re.Match[str]) -> str:
     known = _BUFFERS_IN_ALL.search(match.string)
     of = f" of {known[1]}" if known else ""
     return f": {match['required']} required, {match['available']}{of} available"
-
-
-def _innermost(failure: JobFailure) -> str:
-    """Name the class of the innermost cause."""
-    return ([match["name"] for match in _CLASS.finditer(failure.text)] or ["an unnamed exception"])[-1]
 
 
 def _seconds(duration: timedelta) -> str:

@@ -70,6 +70,8 @@ class EventReason(StrEnum):
     """A cluster stopped answering; its jobs are left alone until it answers again."""
     CLUSTER_REACHABLE = "ClusterReachable"
     """A cluster answers (again)."""
+    QUERY_FAILED = "QueryFailed"
+    """A streaming query of an application ended by an exception; Headgate goes on with the others."""
     JOB_VANISHED = "JobVanished"
     """A job ended or is no longer listed."""
     JOB_APPEARED = "JobAppeared"

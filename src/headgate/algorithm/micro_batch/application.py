@@ -59,16 +59,30 @@ class Application:
         return paces(self.queries, self.samples, self.learnt.costs.batch_ms, target)
 
     @cached_property
+    def rates(self) -> Floats:
+        """
+        Give the rows/s that come to each query, NaN where nobody can tell.
+
+        Where batches take so long that the window holds one trigger only, at least as much comes as the latest batch
+        got through: it took no more than had come while the one before it ran, and that was shorter.
+        """
+        come = np.array([query.arrivals.rate for query in self.queries])
+        lasted_ms = np.array([query.batch_s for query in self.queries]) * MILLIS
+        overran = np.isnan(come) & (lasted_ms > self.pace.period_ms)
+        through = capacity(self.learnt.filled.costs, replace(self.pace, period_ms=lasted_ms), self._here)[:, 0]
+        return np.where(overran, through, come)
+
+    @cached_property
     def late(self) -> Floats:
         """Rows of each query that wait longer than for the next batch: those left behind, and what a long one keeps."""
         overrun_s = np.array([query.batch_s for query in self.queries]) - self.pace.period_ms / MILLIS
         left = np.nan_to_num([query.lag for query in self.queries])
-        return left + np.nan_to_num(self._rates) * np.maximum(0.0, overrun_s)
+        return left + np.nan_to_num(self.rates) * np.maximum(0.0, overrun_s)
 
     @property
     def backlog(self) -> bool:
         """Whether a query is so far behind that the application counts as working off a backlog."""
-        threshold = self._tuning.backlog_threshold_s * np.nan_to_num(self._rates)
+        threshold = self._tuning.backlog_threshold_s * np.nan_to_num(self.rates)
         return bool((self.late > threshold).any())
 
     @cached_property
@@ -76,7 +90,7 @@ class Application:
         """What each query has to do; nothing where nobody can tell."""
         tuned = self._tuning.catch_up_s
         catch_up = np.divide(self.late, tuned, out=np.zeros_like(tuned), where=tuned != 0)
-        return Demand(target=np.nan_to_num(self._rates), catch_up=catch_up)
+        return Demand(target=np.nan_to_num(self.rates), catch_up=catch_up)
 
     @cached_property
     def wish(self) -> Wish:
@@ -110,12 +124,12 @@ class Application:
         return need(self.learnt.filled, self.pace, self.ends, self.wish)
 
     @cached_property
-    def _rates(self) -> Floats:
-        return np.array([query.arrivals.rate for query in self.queries])
-
-    @cached_property
     def _tuning(self) -> Tuning:
         return tuning([(self.options, len(self.queries))])
+
+    @property
+    def _here(self) -> Ints:
+        return np.array([self.running])
 
     @property
     def _candidates(self) -> Ints:
@@ -126,4 +140,4 @@ class Application:
         each = settings.slots_per_task_manager if settings.slots_per_task_manager_known else 1
         largest = min(vertex.max_parallelism for vertex in self.topology.vertices)
         most = max(min(int(widest.sum()), largest), each)
-        return np.union1d(np.arange(each, most + each, each), [self.running])
+        return np.union1d(np.arange(each, most + each, each), self._here)

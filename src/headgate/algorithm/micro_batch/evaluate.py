@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+
+import numpy as np
 
 from headgate.algorithm.hpa.formula import factor_to
 from headgate.algorithm.job_wide import job_wide
@@ -52,7 +53,7 @@ def _unready(application: Application) -> NotReady | None:
     if application.unknown:
         message = unknown_costs(application.unknown, application.samples)
         return NotReady(reason=Reason.COST_UNKNOWN, message=message)
-    if all(math.isnan(query.arrivals.rate) for query in application.queries):
+    if np.isnan(application.rates).all():
         span = application.samples[-1].at - application.samples[0].at
         message = f"no batch ended within {span / timedelta(seconds=1):.0f} s: nobody can tell what comes in"
         return NotReady(reason=Reason.WINDOW_FILLING, message=message)

@@ -16,12 +16,8 @@ MEMORY = 120
 """Batches that are remembered; the weight of the oldest is a sixteenth of the newest's."""
 HALF_LIFE = 30
 """Batches after which one counts half: costs drift with data, code and caches."""
-LEAST = 6
-"""Batches with rows below which nothing is told apart, however far apart their rows lie."""
-ENOUGH = 10
-"""Batches with rows from which the bounds of physics will do: constant load never tells more."""
-CLEAR = 0.5
-"""Half the width of the interval of a row's cost, over that cost, from which on it is known."""
+LEAST = 5
+"""Batches with rows from which costs count as told apart, as far as their intervals say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +83,10 @@ def _stage(batches: list[MicroBatch], index: int) -> StageCost:
     rows = np.array([float(batch.rows) for batch in batches])
     task_ms = np.array([batch.stages[index].task_time.total_seconds() * 1000 for batch in batches])
     line = fitted(rows, task_ms, _weights(len(batches)))
-    seen = len(batches)
-    known = seen >= ENOUGH or (seen >= LEAST and line.slope_error <= CLEAR * line.slope)
     return StageCost(
         tasks=batches[-1].stages[index].tasks,
         row_us=line.slope * 1000,
-        row_error_us=line.slope_error * 1000 if known else math.inf,
+        row_error_us=line.slope_error * 1000 if len(batches) >= LEAST else math.inf,
         overhead_ms=line.intercept,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,15 @@ SURE = 2.0
 """Standard errors to each side of an estimate: an interval of 95 %."""
 HUBER = 1.5
 """Standard deviations from the line up to which a point counts in full; a farther one pulls no harder than that."""
-ROUNDS = 8
+ROUNDS = 5
 """Of reweighting; the fit moves no further after a few."""
+TINY = 1e-100
+"""In place of zero where something is divided by it."""
+NOISE = 0.1
+"""Deviation of a batch's task time, as a share, that is believed at least: a few points may lie well by chance."""
+PRIOR = 0.9
+"""Share of the points' `y` that grows with `x` where the points do not tell: a task by itself costs little."""
+PRIOR_DEVIATION = 0.25
 TO_DEVIATION = 1.4826
 """From a median absolute deviation to the standard deviation of normal noise."""
 
@@ -25,7 +33,7 @@ class Line:
     intercept: float
     slope: float
     slope_error: float
-    """Half the width of the interval of the slope, which reaches from 0 to the middle's `y / x` at most."""
+    """How far the slope may be from the truth, which lies between 0 and the middle's `y / x`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +52,18 @@ def fitted(x: Floats, y: Floats, weight: Floats) -> Line:
     Fit a line to points of x > 0 and y >= 0, one at least.
 
     Noise grows with size, so a point of large x weighs less; one far off its fellows pulls no harder than one at
-    `HUBER` deviations. That costs are not negative bounds the slope where the points tell little: all points at one x
-    leave everything from 0 to `y / x`. What is told is the middle of what is possible, and how far it reaches.
-    Source: Huber, Robust Estimation of a Location Parameter (1964), by iterated weighted least squares.
+    `HUBER` deviations. Points at nearly the same x tell little of the slope: what is usual is held against them, with
+    its own doubt, so that points which tell more soon count for more.
+    Source: Huber, Robust Estimation of a Location Parameter (1964), by iterated weighted least squares; the prior by
+    the precision-weighted mean of two normal estimates.
     """
     found = _robust(x, y, weight)
     steepest = (found.y + SURE * found.y_error) / found.x
-    low = min(max(0.0, found.slope - SURE * found.slope_error), steepest)
-    high = max(min(found.slope + SURE * found.slope_error, steepest), low)
-    slope = (low + high) / 2
-    return Line(intercept=max(0.0, found.y - slope * found.x), slope=slope, slope_error=(high - low) / 2)
+    prior, doubt = PRIOR * found.y / found.x, max(PRIOR_DEVIATION * found.y / found.x, TINY)
+    told = 1 / max(found.slope_error, TINY) ** 2
+    mean = (found.slope * told + prior / doubt**2) / (told + 1 / doubt**2)
+    slope, reach = min(max(0.0, mean), steepest), SURE / math.sqrt(told + 1 / doubt**2)
+    return Line(intercept=max(0.0, found.y - slope * found.x), slope=slope, slope_error=reach)
 
 
 def _robust(x: Floats, y: Floats, weight: Floats) -> _Fit:
@@ -63,7 +73,7 @@ def _robust(x: Floats, y: Floats, weight: Floats) -> _Fit:
         found = _least_squares(x, y, weight * trust / size**2)
         residual = (y - found.y - found.slope * (x - found.x)) / size
         scale = TO_DEVIATION * float(np.median(np.abs(residual)))
-        trust = np.minimum(1.0, HUBER * scale / np.maximum(np.abs(residual), 1e-300)) if scale > 0 else trust
+        trust = np.minimum(1.0, HUBER * scale / np.maximum(np.abs(residual), TINY)) if scale > 0 else trust
     return found
 
 
@@ -76,11 +86,12 @@ def _least_squares(x: Floats, y: Floats, weight: Floats) -> _Fit:
     slope = float(share @ ((x - middle_x) * (y - middle_y))) / spread if told else 0.0
     count = 1 / float(share @ share)
     residual = y - middle_y - slope * (x - middle_x)
-    variance = float(share @ residual**2) / max(count - 2, 1e-9) if count > 1 else np.inf
+    seen = float(share @ residual**2) / max(count - 2, TINY)
+    variance = max(seen, (NOISE * middle_y) ** 2 / count)
     return _Fit(
         x=middle_x,
         y=middle_y,
-        y_error=float(np.sqrt(variance)),
+        y_error=math.sqrt(variance),
         slope=slope,
-        slope_error=float(np.sqrt(variance / spread)) if told else np.inf,
+        slope_error=math.sqrt(variance / spread) if told else math.inf,
     )
