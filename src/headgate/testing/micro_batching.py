@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 from random import Random
 
@@ -244,8 +244,3 @@ class SimulatedApplication:
         if costs is not None:
             yield Measure.BATCH_OVERHEAD, costs.overhead_ms
             yield Measure.BATCH_OVERHEAD_ERROR, costs.overhead_error_ms
-
-
-def instants(seconds: float) -> datetime:
-    """Give the instant so many seconds into the story."""
-    return at(seconds)

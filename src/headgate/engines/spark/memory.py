@@ -27,7 +27,8 @@ class QueryMemory:
     rows: int = 0
     busy_ms: tuple[float, ...] = ()
     """Task time of each stage."""
-    stages: int = 1
+    known_stages: int = 0
+    """How many the query has; 0 until a batch had rows."""
     unlike: int = 0
     """Batches in a row that had another number of stages."""
     load: float = 0.0
@@ -59,9 +60,13 @@ class QueryMemory:
             rows=batch.rows,
             load=_load(batch, None),
             durations=(batch.duration,),
-            stages=max(len(batch.stages), 1) if batch.rows else 1,
         )
         return _laid_out(begun, batch)
+
+    @property
+    def stages(self) -> int:
+        """How many vertices the query is."""
+        return max(self.known_stages, 1)
 
     @property
     def period(self) -> timedelta:
@@ -92,17 +97,16 @@ class QueryMemory:
 
 def _laid_out(memory: QueryMemory, batch: MicroBatch) -> QueryMemory:
     """Count a batch's task times to stages, and learn from it where it is like those before it."""
-    count = len(batch.stages)
-    unlike = memory.unlike + 1 if batch.rows and count not in {0, memory.stages} else 0
-    stages, unlike = (count, 0) if unlike >= _SETTLED else (memory.stages, unlike)
-    learns = bool(count) and (count == stages or not batch.rows)
+    count, known = len(batch.stages), memory.known_stages
+    unlike = memory.unlike + 1 if batch.rows and count not in {0, known} else 0
+    is_new = unlike >= (_SETTLED if known else 1)
+    after = replace(memory, known_stages=count if is_new else known, unlike=0 if is_new else unlike)
+    learns = bool(count) and (count == after.known_stages or not batch.rows)
     return replace(
-        memory,
-        stages=stages,
-        unlike=unlike,
-        busy_ms=_added(memory.busy_ms, batch, stages),
+        after,
+        busy_ms=_added(memory.busy_ms, batch, after.stages),
         fit=memory.fit.noting(batch) if learns else memory.fit,
-        epoch=memory.epoch + (stages != memory.stages),
+        epoch=memory.epoch + (after.stages != memory.stages),
     )
 
 

@@ -53,8 +53,6 @@ class ExecutorsRealizer:
         """
         if self._restarts is None:
             named = ", ".join(sorted({*changes.overrides, *changes.removals})) or "nothing"
-            message = (
-                f"{ctx.key}: no query can be started anew with other settings ({named}). Hint: attach with factories"
-            )
+            message = f"{ctx.key}: no query can be started anew with other settings ({named})"
             raise RefusedError(message)
         return await self._restarts.change(changes)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headgate.engines.spark.attached.restart import Patience, Restarted
+from headgate.engines.spark.attached.restart import FAR_OFF, Patience, Restarted
 from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.engines.spark.attached.start_settings import StartSettings
 from headgate.errors import ConflictError, RefusedError, TransientError
@@ -27,17 +27,18 @@ class FakeQuery:
         self.batch = -1
         self.failure: Exception | None = None
         self.stops_when_told = True
-        self._stateful = stateful
+        self._operators = [{"numShufflePartitions": 4}] if stateful else []
 
     @property
-    def status(self) -> dict[str, bool]:
-        """Tell that a batch is under way."""
-        return {"isTriggerActive": True}
+    def status(self) -> dict[str, Any]:
+        """Tell that a batch is under way; one batch follows the other unless triggers are far apart."""
+        waits = self.settings.trigger_interval == FAR_OFF and self.batch >= 0
+        return {"isTriggerActive": not waits, "message": "Waiting for next trigger" if waits else "Processing"}
 
     @property
     def lastProgress(self) -> dict[str, Any] | None:  # noqa: N802 - PySpark's name
         """Give the last batch."""
-        return None if self.batch < 0 else {"batchId": self.batch, "stateOperators": [{}] if self._stateful else []}
+        return None if self.batch < 0 else {"batchId": self.batch, "stateOperators": self._operators}
 
     def exception(self) -> Exception | None:
         """Tell why it failed."""
@@ -259,6 +260,24 @@ async def test_state_is_spread_while_nothing_runs() -> None:
     assert application.spread == [8]
 
 
+async def test_state_is_spread_with_no_batch_half_done() -> None:
+    """Spark refuses it otherwise: the query runs once more, with its next trigger far off, until it waits."""
+    application = Application(stateful=True)
+    await application.change(state_partitions="8")
+    first, quiet, last = application.started
+    assert quiet.settings == StartSettings(trigger_interval=FAR_OFF)
+    assert quiet.batch >= 0
+    assert last.settings == StartSettings(state_partitions=8)
+    assert not first.isActive
+
+
+async def test_state_that_is_spread_so_already_is_left_alone() -> None:
+    """As after a start of the application, which remembers nothing of what Headgate did."""
+    application = Application(stateful=True)
+    assert not await application.change(state_partitions="4")
+    assert len(application.started) == 1
+
+
 async def test_state_that_cannot_be_spread_lets_the_query_go_on() -> None:
     """As it was."""
     application = Application(stateful=True)
@@ -283,6 +302,18 @@ async def test_a_query_that_does_not_run_is_no_refusal() -> None:
     application.query.stop()
     with pytest.raises(TransientError):
         await application.change(trigger_interval="10 s")
+
+
+async def test_a_restart_that_breaks_off_is_reported() -> None:
+    """As where the JVM ends meanwhile: nobody waits for it, so nobody else would hear of it."""
+    application = Application()
+
+    def start(settings: StartSettings) -> None:
+        """Give no query at all."""
+
+    application.restarts.manage("orders", start)
+    await application.change(trigger_interval="10 s")
+    assert not application.reports[0].runs
 
 
 async def test_awaiting_the_end_outlives_restarts() -> None:

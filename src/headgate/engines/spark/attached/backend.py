@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from headgate.errors import NotFoundError, RefusedError, TransientError, UnreachableError
@@ -99,6 +100,9 @@ class SchedulerBackend:
     def look(self) -> Standing:
         """List the executors; only the newest of those that left are known."""
         with translated():
+            if self._context.isStopped():
+                message = "the application has ended"
+                raise NotFoundError(message)
             backend = self._context.schedulerBackend()
             listed = _items(self._context.statusStore().executorList(ACTIVE_AND_DEAD))
             listed = [executor for executor in listed if executor.id() != DRIVER]
@@ -126,7 +130,7 @@ class SchedulerBackend:
     def kill(self, executor: str) -> bool:
         """Ask the scheduler."""
         with translated():
-            ids = self._jvm.scala.jdk.CollectionConverters.ListHasAsScala([executor]).asScala().toSeq()
+            ids = self._jvm.org.apache.spark.api.python.PythonUtils.toSeq([executor])
             killed = self._context.schedulerBackend().killExecutors(ids, False, False, False)  # noqa: FBT003
             return bool(killed.size())
 
@@ -146,13 +150,13 @@ def translated() -> Iterator[None]:
     except (Py4JNetworkError, ConnectionError) as error:
         message = "the application's JVM does not answer any more"
         raise NotFoundError(message) from error
-    except Py4JError as error:
+    except (Py4JError, PySparkException) as error:
         raise _translation(error) from error
 
 
-def _translation(error: Py4JError) -> Exception:
+def _translation(error: Exception) -> Exception:
     text = str(error)
-    if "stopped SparkContext" in text or "has been stopped" in text:
+    if "stopped SparkContext" in text:
         return NotFoundError("the application has ended")
     if "does not exist" in text:
         return RefusedError(f"this version of Spark lacks a call: {text.splitlines()[0]}")

@@ -24,7 +24,7 @@ class Calls:
     def __init__(self, limit_s: float = 10.0) -> None:
         """Start no thread yet; `limit_s` bounds a call, those before it included."""
         self._limit_s = limit_s
-        self._queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
         self._thread: Thread | None = None
 
     async def make(self, call: Callable[[], T]) -> T:
@@ -45,9 +45,13 @@ class Calls:
             message = f"the driver's JVM gave no answer within {self._limit_s:g} s"
             raise UnreachableError(message) from error
 
+    def close(self) -> None:
+        """Let the thread end when it has made the calls that wait; none may be made after that."""
+        self._queue.put(None)
+
     def _serve(self) -> None:
-        while True:
-            call, future = self._queue.get()
+        while work := self._queue.get():
+            call, future = work
             if not future.set_running_or_notify_cancel():
                 continue
             try:

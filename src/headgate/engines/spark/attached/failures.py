@@ -35,8 +35,12 @@ class AttachedFailureHistory:
 
     async def query_failures(self, ctx: JobContext, since: datetime, /) -> JobFailures:
         """Give the failures since an instant; the contract is the port's."""
-        failures = await self._calls.make(partial(self._known, ctx))
+        failures = await self.failed_queries(ctx)
         return JobFailures(failures=tuple(JobFailure(at=one.at, text=one.text) for one in failures if one.at >= since))
+
+    async def failed_queries(self, ctx: JobContext, /) -> Sequence[QueryFailure]:
+        """Give the queries that ended by an exception, oldest first, each run once; errors as above."""
+        return await self._calls.make(partial(self._known, ctx))
 
     def _known(self, ctx: JobContext) -> Sequence[QueryFailure]:
         self._scope.confirm(ctx)

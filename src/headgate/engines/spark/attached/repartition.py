@@ -61,7 +61,7 @@ class StateRepartition:
         except HeadgateError:
             raise
         except Exception as error:
-            message = f"the state in {checkpoint} cannot be read, so nothing could be compared: {_first_line(error)}"
+            message = f"the state in {checkpoint} cannot be read, so nothing could be compared: {_told(error)}"
             raise RefusedError(message) from error
 
     def _spread(self, checkpoint: str, partitions: int) -> None:
@@ -70,7 +70,7 @@ class StateRepartition:
         except HeadgateError:
             raise
         except Exception as error:
-            message = f"Spark did not spread the state in {checkpoint} over {partitions}: {_first_line(error)}"
+            message = f"Spark did not spread the state in {checkpoint} over {partitions}: {_told(error)}"
             raise RefusedError(message) from error
 
 
@@ -121,5 +121,7 @@ def _confirm_same(before: Content, after: Content) -> None:
         raise RefusedError(message)
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+def _told(error: BaseException) -> str:
+    """Give the line that says what happened; Py4J puts one before it that does not."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return next((line.removeprefix(": ") for line in lines if line.startswith(": ")), lines[0])

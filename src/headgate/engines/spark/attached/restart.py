@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
 from headgate.engines.spark.attached.start_settings import QueryFactory, StartSettings
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, RefusedError
+
+FAR_OFF = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,32 +78,49 @@ class Restart:
         """Stop the query, start it as wanted, and go back to the old settings if it fails within its first batch."""
         self._await_batch_end()
         try:
-            self.query.stop()
-        except Exception as error:  # noqa: BLE001 - whatever Spark raises: it may still run
-            return self._outcome(f"it could not be stopped: {_reason(error)}", runs=bool(self.query.isActive))
-        if self.query.isActive:
-            return self._outcome("it did not stop", runs=True)
-        failure = self._prepare() or self._begin(self.wanted)
-        if not failure:
-            return self._outcome("", runs=True)
-        worse = self._begin(self.before)
-        return self._outcome(f"{failure}; then {worse}" if worse else failure, runs=not worse)
+            _stop(self.query)
+            failure = self._prepare()
+        except _StuckError as error:
+            return self._outcome(str(error), runs=True)
+        failure = failure or self._begin(self.wanted)
+        worse = self._begin(self.before) if failure else ""
+        return self._outcome("; then ".join(filter(None, (failure, worse))), runs=not worse)
 
     def _await_batch_end(self) -> None:
         """A batch that is not broken off need not be done twice."""
         first = _batch(self.query)
         self.patience.until(
-            lambda: not self.query.isActive or not self.query.status["isTriggerActive"] or _batch(self.query) != first,
-            self.patience.batch,
+            lambda: not self.query.isActive or _waits(self.query) or _batch(self.query) != first, self.patience.batch
         )
 
     def _prepare(self) -> str:
+        """Do what is to be done in between, and say what went wrong; empty when nothing did."""
         try:
             if self.between is not None:
+                self._end_batches()
                 self.between()
         except HeadgateError as error:
             return str(error)
         return ""
+
+    def _end_batches(self) -> None:
+        """
+        Leave no batch half done: with the next trigger far off, the one that was broken off is the last for now.
+
+        Raises:
+            RefusedError: that did not come about.
+        """
+        quiet = replace(self.before, trigger_interval=FAR_OFF)
+        try:
+            query = self.factory(quiet)
+        except Exception as error:
+            message = f"its factory failed with {quiet.text}: {_reason(error)}"
+            raise RefusedError(message) from error
+        waited = self.patience.until(lambda: not query.isActive or _waits(query), self.patience.trial)
+        _stop(query)
+        if query.exception() is not None or not waited:
+            message = f"it came to no rest with {quiet.text}"
+            raise RefusedError(message)
 
     def _begin(self, settings: StartSettings) -> str:
         """Start it, and say what went wrong; empty when nothing did."""
@@ -116,6 +135,26 @@ class Restart:
 
     def _outcome(self, failure: str, *, runs: bool) -> Restarted:
         return Restarted(query=self.name, before=self.before, wanted=self.wanted, failure=failure, runs=runs)
+
+
+class _StuckError(Exception):
+    """A query still runs that must not."""
+
+
+def _stop(query: Any) -> None:
+    try:
+        query.stop()
+    except Exception as error:
+        message = f"it could not be stopped: {_reason(error)}"
+        raise _StuckError(message) from error
+    if query.isActive:
+        message = "it did not stop"
+        raise _StuckError(message)
+
+
+def _waits(query: Any) -> bool:
+    """Tell whether it is between two batches."""
+    return not query.status["isTriggerActive"] and str(query.status["message"]).startswith("Waiting")
 
 
 def _batch(query: Any) -> int | None:

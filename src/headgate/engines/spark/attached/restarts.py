@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from headgate.engines.spark.attached.calls import Calls
 from headgate.engines.spark.attached.restart import Patience, Restart, Restarted
 from headgate.engines.spark.attached.restartable import Queries
 from headgate.engines.spark.attached.start_settings import (
@@ -18,6 +21,9 @@ from headgate.engines.spark.attached.start_settings import (
 )
 from headgate.errors import ConflictError, RefusedError, TransientError
 from headgate.model.decision import ConfigChanges
+
+LIMIT = timedelta(hours=1)
+"""For a restart with all that belongs to it; state is copied and read twice where it is spread anew."""
 
 
 class QueryRestarts:
@@ -48,6 +54,7 @@ class QueryRestarts:
         self._factories = dict(factories)
         self._report = report
         self._patience = patience or Patience()
+        self._calls = Calls(limit_s=LIMIT.total_seconds())
         self._settings: dict[str, StartSettings] = {}
         self._failures: dict[tuple[str, StartSettings], str] = {}
         self._under_way: tuple[str, StartSettings, asyncio.Task[None]] | None = None
@@ -79,7 +86,7 @@ class QueryRestarts:
         for name, settings in wanted.items():
             if self._is_under_way(name, settings):
                 return False
-            if settings != self.settings(name):
+            if settings != self._present(name, settings):
                 self._begin(name, settings)
                 return True
         return False
@@ -112,6 +119,16 @@ class QueryRestarts:
             )
             raise RefusedError(message)
         return with_changes(self.settings(name), changes)
+
+    def _present(self, name: str, wanted: StartSettings) -> StartSettings:
+        """Give how it was started, with the partitions of its state as they are, whoever spread it so."""
+        settings, query = self.settings(name), self._queries.find(name)
+        progress = query.lastProgress if query is not None else None
+        operators = progress["stateOperators"] if progress is not None else ()
+        spread = {operator["numShufflePartitions"] for operator in operators}
+        if wanted.state_partitions is None or spread == {wanted.state_partitions}:
+            return replace(settings, state_partitions=wanted.state_partitions)
+        return settings
 
     def _confirm(self, name: str, settings: StartSettings) -> None:
         if (name, settings) in self._failures:
@@ -177,7 +194,13 @@ class QueryRestarts:
         )
 
     async def _make(self, restart: Restart) -> None:
-        made = await asyncio.to_thread(restart.make)
+        try:
+            made = await self._calls.make(restart.make)
+        except Exception as error:  # noqa: BLE001 - nobody else hears of it, and the application may go on
+            failure = f"it is not known what became of it: {error}"
+            made = Restarted(
+                query=restart.name, before=restart.before, wanted=restart.wanted, failure=failure, runs=False
+            )
         self._settings[made.query] = made.settings
         if made.failure:
             self._failures[made.query, made.wanted] = made.failure
