@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from headgate.agent.evaluating import WindowEvaluator
+from headgate.agent.failing import FailedQueries, FailureTellingJobs, none_failed
 from headgate.agent.journal import Journal, ReportedSamples
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
@@ -40,6 +41,8 @@ class Engine:
     collector: MetricCollector
     failures: FailureHistory
     realizer: ScalingRealizer
+    failed_queries: FailedQueries = none_failed
+    """Tells which queries of the application have ended by an exception."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +68,7 @@ class Control:
         steering = Steering(events=events)
         outbox = Outbox(store=self.store, events=events)
         observer = Observer(
-            fetcher=self.engine.jobs,
+            fetcher=FailureTellingJobs(jobs=self.engine.jobs, failed_queries=self.engine.failed_queries, events=events),
             collector=self.engine.collector,
             sink=ReportedSamples(sink=evaluator, report=self.journal.report),
             events=events,

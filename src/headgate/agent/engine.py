@@ -35,10 +35,12 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
     room = room_finder(session) if is_reactive else None
     if listener := listen(session, feed):
         opened.callback(stop_listening, session, listener)
+    failures = AttachedFailureHistory(gateway, feed, calls=calls, only=only)
     return Engine(
         job=JobKey(options.cluster, str(session.sparkContext.appName)),
         jobs=AttachedJobListFetcher(gateway, feed, options.autoscaler, cluster=options.cluster, calls=calls, only=only),
         collector=AttachedMetricCollector(gateway, feed, calls=calls, only=only, room=room),
-        failures=AttachedFailureHistory(gateway, feed, calls=calls, only=only),
+        failures=failures,
+        failed_queries=failures.failed_queries,
         realizer=ExecutorsRealizer(lever),
     )

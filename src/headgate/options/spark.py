@@ -22,7 +22,7 @@ class SparkOptions(Options):
     Secrets come as `${env:NAME}` or `${file:PATH}`.
 
     Raises:
-        ValueError: the name cannot stand in a job key, an address is none, or nothing tells of the applications.
+        ValueError: the name cannot stand in a job key, or the address is none of a standalone master's pages.
     """
 
     name: str = option("name")
@@ -31,16 +31,10 @@ class SparkOptions(Options):
     master: str = option("master", secret=True)
     """Address of the master's web pages, `http://host:8080`."""
 
-    event_log_dir: Path | None = option("event-log-dir", None)
+    event_log_dir: Path = option("event-log-dir")
     """
-    Where applications write their event logs (`spark.eventLog.dir`), as this machine sees it; neither compressed nor
-    rolling. Without it there are the rates of the metrics endpoint alone: such an application never shrinks.
-    """
-
-    application_url: str | None = option("application-url", None, secret=True)
-    """
-    Address of an application's own pages, `{id}` is filled in: `http://host:4040`, or `http://master:8080/proxy/{id}`
-    with `spark.ui.reverseProxy`. Asked only where there is no event log.
+    Where applications write their event logs (`spark.eventLog.dir`), as this machine sees it; not compressed
+    (`spark.eventLog.compress=false`).
     """
 
     applications: tuple[str, ...] = option("applications", ("*",))
@@ -65,37 +59,17 @@ class SparkOptions(Options):
     """Requests that may be open at once."""
 
     def __post_init__(self) -> None:
-        """Refuse what could never tell of an application."""
+        """Refuse what could never reach a master."""
         if not self.name or "/" in self.name:
             message = f"name {self.name!r} must be a text without a slash, as it stands in job keys"
             raise ValueError(message)
-        self._refuse_foreign_master()
-        self._refuse_unreachable_pages()
-        if self.event_log_dir is None and self.application_url is None:
-            message = (
-                f"nothing tells of the applications of {self.name}. Hint: set event-log-dir to their spark.eventLog.dir"
-            )
-            raise ValueError(message)
-
-    def _refuse_foreign_master(self) -> None:
         # Addresses are not shown: they may hold a password.
-        if self.master.startswith(("http://", "https://", "${")):
-            return
-        hint = "it is that of its web pages, http://host:8080"
-        if self.master.startswith(("k8s://", "yarn")):
-            hint = "executors there are the driver's own: call headgate.attach in the application"
-        message = f"master of {self.name} does not begin with http:// or https://. Hint: {hint}"
-        raise ValueError(message)
-
-    def _refuse_unreachable_pages(self) -> None:
-        url = self.application_url
-        if url is None or url.startswith("${"):
-            return
-        if not url.startswith(("http://", "https://")):
-            message = f"application-url of {self.name} does not begin with http:// or https://"
+        if not self.master.startswith(("http://", "https://", "${")):
+            hint = "it is that of its web pages, http://host:8080"
+            if self.master.startswith(("k8s://", "yarn")):
+                hint = "executors there are the driver's own: call headgate.attach in the application"
+            message = f"master of {self.name} does not begin with http:// or https://. Hint: {hint}"
             raise ValueError(message)
-        try:
-            url.format(id="")
-        except (LookupError, ValueError) as error:
-            message = f"application-url of {self.name} has another place than {{id}}: {error}"
-            raise ValueError(message) from error
+        if str(self.event_log_dir).startswith(("file:", "hdfs:", "s3")):
+            message = f"event-log-dir of {self.name} is none of this machine. Hint: write a path, without file://"
+            raise ValueError(message)
