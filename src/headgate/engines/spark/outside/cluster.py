@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from headgate.engines.spark.outside.rest import ListedApplication, MasterState, ask_master, open_master
 from headgate.engines.spark.outside.watched import WatchedApplication
@@ -69,7 +68,7 @@ class SparkCluster:
     def watch(self, application: str) -> WatchedApplication:
         """Give an application by its id, as it was watched so far."""
         if application not in self._watched:
-            self._watched[application] = WatchedApplication(application, self.options.event_log_dir or Path())
+            self._watched[application] = WatchedApplication(application, self.options.event_log_dir)
         return self._watched[application]
 
     async def look(self, ctx: JobContext) -> WatchedApplication:

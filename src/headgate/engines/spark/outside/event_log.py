@@ -42,10 +42,19 @@ _PART = re.compile(r"events_(\d+)_.+")
 class _Place:
     """How far a log was read."""
 
-    path: Path
     file: int
     """Its number on its disk: another one stands for another file under the same name."""
     offset: int
+    last: bytes
+    """The line before the offset: where it no longer stands there, the file was written anew."""
+
+    def is_in(self, part: Path) -> bool:
+        """Tell whether a file is the one that was read so far."""
+        if part.stat().st_ino != self.file:
+            return False
+        with part.open("rb") as file:
+            file.seek(self.offset - len(self.last))
+            return file.read(len(self.last)) == self.last
 
 
 class EventLog:
@@ -115,13 +124,10 @@ class EventLog:
 
     def _resumed(self, parts: list[Path]) -> int:
         """Find the file to go on with; begin anew where it is no longer what was read."""
-        place = self._place
-        for index, part in enumerate(parts) if place else ():
-            status = part.stat()
-            if place and status.st_ino == place.file and status.st_size >= place.offset:
-                self._place = _Place(path=part, file=place.file, offset=place.offset)
+        for index, part in enumerate(parts):
+            if self._place is not None and self._place.is_in(part):
                 return index
-        self.begun += place is not None
+        self.begun += self._place is not None
         self._place, self._old = None, sum(part.stat().st_size for part in parts) - self._recent_bytes
         return 0
 
@@ -134,7 +140,7 @@ class EventLog:
                 event = _read(line, only=_LASTING if self._old > 0 else _LASTING | _PASSING)
                 begin += len(line)
                 self._old -= len(line)
-                self._place = _Place(path=part, file=number, offset=begin)
+                self._place = _Place(file=number, offset=begin, last=line)
                 if event is not None:
                     yield event
 
