@@ -14,7 +14,7 @@ profile, partitions, row_ms, trigger, checkpoint = sys.argv[1:]
 
 logging.basicConfig()
 spark = SparkSession.builder.appName("demo").getOrCreate()
-agent = headgate.attach(spark)  # <-- Headgate, line 2 of 2
+headgate.attach(spark)  # <-- Headgate, line 2 of 2
 
 # What would be Kafka and real work: a stream whose rows come as the profile says, and take so long each.
 register(spark)
