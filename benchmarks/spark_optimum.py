@@ -31,9 +31,13 @@ class BatchCost:
     partitions: int
     interval_s: float
     """Between two triggers, which a batch should keep."""
+    most_cores: int
+    """That there can be."""
 
     @classmethod
-    def fitted(cls, seen: Sequence[tuple[int, float, float]], *, partitions: int, interval_s: float) -> Self:
+    def fitted(
+        cls, seen: Sequence[tuple[int, float, float]], *, partitions: int, interval_s: float, most_cores: int
+    ) -> Self:
         """
         Fit it by least squares.
 
@@ -41,6 +45,7 @@ class BatchCost:
             seen: cores, rows and seconds of batches, at two sizes or more: one alone tells `a` and `w` not apart.
             partitions: P.
             interval_s: between two triggers.
+            most_cores: that there can be.
         """
         waves = np.array([math.ceil(partitions / cores) / partitions for cores, _, _ in seen])
         rows, took_s = (np.array([each[column] for each in seen]) for column in (1, 2))
@@ -51,12 +56,13 @@ class BatchCost:
             row_s=float(row_s),
             partitions=partitions,
             interval_s=interval_s,
+            most_cores=most_cores,
         )
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The useful numbers of cores: with one less there is another wave."""
-        counts = range(1, self.partitions + 1)
+        counts = range(1, min(self.partitions, self.most_cores) + 1)
         return tuple(n for n in counts if n == 1 or self._waves(n) < self._waves(n - 1))
 
     def capacity_per_s(self, cores: int) -> float:
@@ -66,9 +72,9 @@ class BatchCost:
         return max(0.0, rows / self.interval_s)
 
     def cores_for(self, per_s: float, *, utilization: float = UTILIZATION) -> int:
-        """Give the fewest cores that bear a rate at that utilization; as many as are of use where none do."""
+        """Give the fewest cores that bear a rate at that utilization; the most of use where none do."""
         enough = (n for n in self.sizes if per_s <= utilization * self.capacity_per_s(n) + _ROUNDING)
-        return next(enough, self.partitions)
+        return next(enough, self.sizes[-1])
 
     def _waves(self, cores: int) -> int:
         return math.ceil(self.partitions / cores)

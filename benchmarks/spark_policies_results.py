@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.spark_load import Load
 from benchmarks.spark_optimum import BatchCost
-from benchmarks.spark_policies_figures import Batch, Run
-from benchmarks.spark_policies_setting import CALIBRATED, INTERVAL_S, PARTITIONS
+from benchmarks.spark_policies_figures import Run
+from benchmarks.spark_policies_setting import CALIBRATED, INTERVAL_S, PARTITIONS, WORKERS
 
 RESULTS = Path(__file__).with_name("results") / "spark_policies"
 _ROWS = ("batches", "cores")
@@ -51,9 +51,9 @@ class Results:
         seen = [
             (cores, float(batch.rows), batch.took_s)
             for cores in CALIBRATED
-            for batch in _keeping_up(self.run(calibration(cores)))
+            for batch in self.run(calibration(cores)).batches
         ]
-        return BatchCost.fitted(seen, partitions=PARTITIONS, interval_s=INTERVAL_S)
+        return BatchCost.fitted(seen, partitions=PARTITIONS, interval_s=INTERVAL_S, most_cores=WORKERS)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"
@@ -67,10 +67,6 @@ def calibration(cores: int) -> str:
 def compared(seed: int, arm: str) -> str:
     """Name a run of the comparison."""
     return f"seed-{seed}-{arm}"
-
-
-def _keeping_up(run: Run) -> list[Batch]:
-    return [batch for batch in run.batches if batch.took_s <= INTERVAL_S]
 
 
 def _told(value: Any, *, by_row: bool) -> str:

@@ -19,8 +19,8 @@ MOST_ROWS = 2500
 """Of a batch: more than the highest load brings in an interval, so that a backlog can drain."""
 
 CALIBRATED: Mapping[int, Load] = {
-    1: Load(seed=0, duration_s=150, least_per_s=20, amplitude_per_s=15, step_per_s=35),
-    WORKERS: Load(seed=0, duration_s=150),
+    1: Load(seed=0, duration_s=120, lead_s=30, least_per_s=20, amplitude_per_s=15, step_per_s=35),
+    WORKERS: Load(seed=0, duration_s=120, lead_s=30),
 }
 """Sizes at which the cost of a batch is measured beforehand, each with a load that it can bear."""
 

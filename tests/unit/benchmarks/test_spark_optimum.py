@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from benchmarks.spark_optimum import BatchCost, optimal_cores
 
-COST = BatchCost(base_s=0.4, waves_s=0.36, row_s=0.004, partitions=12, interval_s=2.0)
+COST = BatchCost(base_s=0.4, waves_s=0.36, row_s=0.004, partitions=12, interval_s=2.0, most_cores=12)
 
 
 def duration_s(cores: int, rows: float) -> float:
@@ -27,7 +29,7 @@ def test_capacity_is_the_rate_whose_batches_fill_their_interval(cores: int) -> N
 
 def test_a_batch_whose_overhead_exceeds_the_interval_has_no_capacity() -> None:
     """Nothing is left for rows, whatever the size."""
-    slow = BatchCost(base_s=2.5, waves_s=0, row_s=0.004, partitions=12, interval_s=2.0)
+    slow = BatchCost(base_s=2.5, waves_s=0, row_s=0.004, partitions=12, interval_s=2.0, most_cores=12)
     assert slow.capacity_per_s(12) == 0
 
 
@@ -39,10 +41,17 @@ def test_a_size_bears_its_share_of_the_capacity_and_not_more() -> None:
     assert COST.cores_for(1e6) == 12
 
 
+def test_no_more_cores_are_taken_than_there_can_be() -> None:
+    """Even where they do not suffice."""
+    few = replace(COST, most_cores=5)
+    assert few.sizes == (1, 2, 3, 4)
+    assert few.cores_for(1e6) == 4
+
+
 def test_the_cost_is_found_again_from_batches_of_two_sizes() -> None:
     """Exactly, where nothing disturbs it."""
     seen = [(cores, rows, duration_s(cores, rows)) for cores in (1, 6) for rows in (100.0, 150.0, 300.0)]
-    found = BatchCost.fitted(seen, partitions=12, interval_s=2.0)
+    found = BatchCost.fitted(seen, partitions=12, interval_s=2.0, most_cores=12)
     assert (found.base_s, found.waves_s, found.row_s) == pytest.approx((0.4, 0.36, 0.004))
 
 

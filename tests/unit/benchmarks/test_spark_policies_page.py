@@ -14,7 +14,7 @@ from benchmarks.spark_policies_page import BEGIN, END, PAGE, PLOT, WHO, draw, re
 from benchmarks.spark_policies_results import RESULTS, Results, calibration, compared
 from benchmarks.spark_policies_setting import CALIBRATED
 
-COST = BatchCost(base_s=0.4, waves_s=0.36, row_s=0.004, partitions=12, interval_s=2.0)
+COST = BatchCost(base_s=0.4, waves_s=0.36, row_s=0.004, partitions=12, interval_s=2.0, most_cores=12)
 LOAD = Load(seed=1, duration_s=400)
 CORES = {"mean": 4, "peak": 6, "dynamic": 6, "headgate": 6}
 
