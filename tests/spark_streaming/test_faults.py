@@ -11,14 +11,20 @@ from tests.spark_streaming.counting import differences
 
 from headgate.engines.spark.local.cluster import StandaloneCluster
 
-LOAD = "sine(80, 30, 20s)"
-"""Rows of 10 ms: one core is too slow for them, two are enough."""
+LOAD = "0s:20"
+TWO = {
+    "job.autoscaler.execution-mode": "reactive",
+    "job.autoscaler.reactive.max-parallelism": "2",
+    "job.autoscaler.reactive.resource-stabilization": "3 s",
+    "job.autoscaler.reactive.lost-worker-timeout": "3 s",
+}
+"""Two of the cluster's cores, however fast this machine is."""
 QUERIES = ("orders", "faulty")
 
 
 @pytest.fixture
 def application(three_workers: StandaloneCluster, directory: Path) -> WatchedApplication:
-    """Give an application that Spark lets have three executors, and that needs two."""
+    """Give an application that Spark lets have three executors."""
     return WatchedApplication(three_workers, directory, "counted.py", LOAD, datetime.now(UTC).isoformat())
 
 
@@ -26,10 +32,7 @@ def test_nothing_that_dies_loses_or_doubles_a_row(
     application: WatchedApplication, three_workers: StandaloneCluster, directory: Path
 ) -> None:
     """An executor, a worker, a query and the driver die one after the other, and all rows are there once."""
-    options = {
-        "state-store": f"sqlite:///{directory / 'headgate.db'}",
-        "job.autoscaler.vertex.max-parallelism": "2",
-    }
+    options = {**TWO, "state-store": f"sqlite:///{directory / 'headgate.db'}"}
     application.start(options)
     application.until(lambda: acted(application) and len(application.executors()) == 2, "shrinking to two executors")
 
@@ -46,7 +49,7 @@ def test_nothing_that_dies_loses_or_doubles_a_row(
     application.stop()
     for query in QUERIES:
         assert not differences(directory / query, directory / "checkpoints" / query), query
-    assert not [line for line in application.lines("event") if line["reason"] == "RescaleNotReached"]
+    assert not told(application, "RescaleNotReached")
 
 
 def kill_an_executor(cluster: StandaloneCluster) -> list[str]:
@@ -76,9 +79,15 @@ def fail(application: WatchedApplication, directory: Path) -> None:
     (directory / "fail").touch()
     application.until(lambda: application.lines("query ended"), "end of the query that fails")
     assert application.lines("query ended")[0]["failed"]
+    application.until(lambda: told(application, "QueryFailed"), "event of the query that failed")
     ended = application.lines("query ended")[0]["at"]
     application.until(lambda: decided_for(application, ended) == {"orders"}, "decision without the query that failed")
     application.until_more_batches("orders", 2)
+
+
+def told(application: WatchedApplication, reason: str) -> list[str]:
+    """Give the messages of one kind of event."""
+    return [line["message"] for line in application.lines("event") if line["reason"] == reason]
 
 
 def decided_for(application: WatchedApplication, since: str) -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,15 @@ from tests.spark_streaming.application import PROGRAMS
 from headgate.config import load
 from headgate.engines.spark.local.application import Application
 from headgate.engines.spark.local.cluster import StandaloneCluster
+from headgate.model.decision import Decision
 from headgate.providers.folder import end_workers
 from headgate.providers.processes import FOLDER
 from headgate.testing.fakes import RecordingEvents
 from headgate.wiring import service
 
 PATIENCE_S = 150.0
-BUSY_THEN_CALM = "0s:150, 45s:10"
-"""Rows a second: one and a half cores' work for a while, then a tenth of one's."""
+BUSY_THEN_CALM = "0s:20, 15s:150, 40s:10"
+"""Rows a second, of which a core does not quite a hundred."""
 
 
 @pytest.fixture
@@ -39,12 +39,12 @@ async def test_workers_follow_the_load_of_an_application_that_knows_of_nothing(
 ) -> None:
     """The first one is started for it, more as it falls behind, and they are decommissioned when it is calm."""
     application = run(empty_cluster, tmp_path)
-    async with serving(config_of(empty_cluster, tmp_path)) as events:
+    async with serving(config_of(empty_cluster, tmp_path)) as said:
         try:
             await until_executors(empty_cluster, lambda count: count > 1)
             await until_executors(empty_cluster, lambda count: count == 1)
         except TimeoutError:
-            pytest.fail("\n".join([*(str(event) for event in events.told), application.last_words()]))
+            pytest.fail("\n".join([*said, application.last_words()]))
     assert application.running
 
 
@@ -57,8 +57,7 @@ def run(cluster: StandaloneCluster, directory: Path) -> Application:
         "spark.eventLog.compress": "false",
         "spark.eventLog.rolling.enabled": "false",
     }
-    start = datetime.now(UTC).isoformat()
-    return cluster.run(PROGRAMS / "unmodified.py", str(directory), BUSY_THEN_CALM, start, conf=conf)
+    return cluster.run(PROGRAMS / "unmodified.py", str(directory), BUSY_THEN_CALM, conf=conf)
 
 
 def config_of(cluster: StandaloneCluster, directory: Path) -> Path:
@@ -95,12 +94,18 @@ def config_of(cluster: StandaloneCluster, directory: Path) -> Path:
 
 
 @asynccontextmanager
-async def serving(config: Path) -> AsyncIterator[RecordingEvents]:
-    """Let the service run, and give what it tells."""
+async def serving(config: Path) -> AsyncIterator[list[str]]:
+    """Let the service run, and give what it decides and tells."""
+    said: list[str] = []
+
+    def note(decisions: tuple[Decision, ...]) -> None:
+        said.extend(f"{one.at:%T} {one.outcome} {one.reason}: {one.message}" for one in decisions)
+
     events, stop = RecordingEvents(), asyncio.Event()
-    async with service(load(config, {}, {}).options, events=events) as runner:
+    async with service(load(config, {}, {}).options, events=events, on_decisions=note) as runner:
         running = asyncio.create_task(runner.run(stop))
-        yield events
+        yield said
+        said.extend(f"{event.at:%T} {event.message}" for event in events.told)
         stop.set()
         await running
 

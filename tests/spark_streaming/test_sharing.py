@@ -70,6 +70,11 @@ def test_counts_survive_executors_that_come_and_go(ended: WatchedApplication, di
     )
 
 
+def test_what_it_costs_to_move_state_is_told(ended: WatchedApplication) -> None:
+    """Known from the change before: what the batches after it lost."""
+    assert any("the latest change of executors" in line["explained"] for line in decided(ended))
+
+
 def decided(application: WatchedApplication) -> list[Line]:
     """Give the decisions that name what they are about."""
     return [line for line in application.lines("decision") if line["wanted"]]

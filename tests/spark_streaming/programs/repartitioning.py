@@ -14,12 +14,11 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headgate.engines.spark.attached.repartition import Content, StateRepartition, open_repartition, read_state
+from headgate.engines.spark.attached.repartition import Content, checkpoint_of, open_repartition, read_state
 from headgate.engines.spark.attached.restart import Restarted
 from headgate.engines.spark.attached.restartable import SessionQueries
 from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.engines.spark.attached.start_settings import StartSettings
-from headgate.errors import RefusedError
 from headgate.model.decision import ConfigChanges
 
 ROWS_PER_BATCH, KEYS = 5_000, 1_000
@@ -31,22 +30,18 @@ def main(directory: Path) -> None:
     session = SparkSession.builder.appName("repartitioning").getOrCreate()
     made: list[Restarted] = []
     start = starting(session, directory)
-    restarts = QueryRestarts(SessionQueries(session), {"counts": start}, report=made.append)
+    sound = SessionQueries(session)
     partitions = [partitions_after_batches(start(StartSettings()))]
-    for count in (8, 2):
-        asyncio.run(spread(restarts, count))
+    for queries, count in ((sound, 8), (sound, 2), (Spoilt(session), 4)):
+        asyncio.run(spread(QueryRestarts(queries, {"counts": start}, report=made.append), count))
         partitions.append(partitions_after_batches(session.streams.active[0]))
-    session.streams.active[0].stop()
-    refused = spoil(session, directory)
-    query = start(StartSettings())
-    partitions.append(partitions_after_batches(query))
+    query = session.streams.active[0]
     query.stop()
     seen = {
         "failures": [one.failure for one in made],
         "partitions": partitions,
-        "refused": refused,
         "left": sorted(path.name for path in directory.iterdir() if path.name.startswith("checkpoint")),
-        "rows": (progress_of(query)["batchId"] + 1) * ROWS_PER_BATCH,
+        "rows": json.loads(progress_of(query)["sources"][0]["endOffset"])["offset"],
         "counted": counted(session, directory),
     }
     (directory / "seen.json").write_text(json.dumps(seen), encoding="utf-8")
@@ -89,21 +84,19 @@ def progress_of(query: StreamingQuery) -> Any:
     return query.lastProgress
 
 
-def spoil(session: SparkSession, directory: Path) -> str:
-    """Let a row be missing after the state was spread, and tell what is said of it."""
-    contents: list[Content] = []
+class Spoilt(SessionQueries):
+    """Sees a row less once the state was spread."""
 
-    def read(checkpoint: str) -> Content:
-        contents.append(read_state(session, checkpoint))
-        return contents[0] if len(contents) == 1 else {name: (rows - 1, 0) for name, (rows, _) in contents[1].items()}
+    def repartition(self, query: Any, partitions: int) -> None:
+        """Spread it all the same."""
+        contents: list[Content] = []
 
-    repartition: Any = open_repartition(session)
-    spoilt: StateRepartition = replace(repartition, read=read)
-    try:
-        spoilt.make(str(directory / "checkpoint"), 4)
-    except RefusedError as refusal:
-        return str(refusal)
-    return ""
+        def read(checkpoint: str) -> Content:
+            contents.append(read_state(self._session, checkpoint))
+            return {name: (rows - len(contents) + 1, told) for name, (rows, told) in contents[-1].items()}
+
+        repartition: Any = open_repartition(self._session)
+        replace(repartition, read=read).make(checkpoint_of(query), partitions)
 
 
 def counted(session: SparkSession, directory: Path) -> int:

@@ -13,18 +13,18 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headgate.engines.spark.source.load import register
 
-LIMIT_S = 60.0
+LIMIT_S = 100.0
 
 
 def main(directory: Path, start: str, most_rows: str) -> None:
-    """Stop after two batches, then read the rest."""
+    """Stop after a batch or two, then read the rest."""
     session = SparkSession.builder.appName("replay").getOrCreate()
     register(session)
     options = {"profile": "0s:400, 5s:0", "start": start, "partitions": "4", "skew": "1"}
     stream = session.readStream.format("headgate-load").options(**options, maxRowsPerTrigger=most_rows).load()
     sink = stream.writeStream.format("parquet").option("path", str(directory / "rows"))
     to_file = sink.option("checkpointLocation", str(directory / "checkpoint"))
-    first = await_batches(to_file.trigger(processingTime="500 milliseconds").start(), 2)
+    first = await_batches(to_file.trigger(processingTime="500 milliseconds").start(), 1)
     second = await_end(to_file.trigger(availableNow=True).start())
     rows = session.read.parquet(str(directory / "rows")).select("partition", "offset", "value").collect()
     seen = {"first": first, "second": second, "rows": [list(row) for row in rows]}

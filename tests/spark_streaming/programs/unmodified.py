@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -11,11 +12,12 @@ from headgate.engines.spark.source.load import register
 from headgate.engines.spark.source.work import sleep_per_row
 
 
-def main(directory: Path, profile: str, start: str) -> None:
+def main(directory: Path, profile: str) -> None:
     """Run until killed."""
     session = SparkSession.builder.appName("unmodified").getOrCreate()
     register(session)
-    options = {"profile": profile, "start": start, "partitions": "4"}
+    start = datetime.now(UTC).isoformat()
+    options = {"profile": profile, "start": start, "partitions": "4", "maxRowsPerTrigger": "200"}
     orders = session.readStream.format("headgate-load").options(**options).load()
     worked = orders.mapInArrow(sleep_per_row(10), "partition INT, offset LONG, value LONG")
     sink = worked.writeStream.queryName("orders").format("noop").trigger(processingTime="2 seconds")
@@ -23,4 +25,4 @@ def main(directory: Path, profile: str, start: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(Path(sys.argv[1]), sys.argv[2])
