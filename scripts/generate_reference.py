@@ -21,6 +21,7 @@ from headgate.config.describing import written
 from headgate.config.standalone import PREFIX as STANDALONE
 from headgate.model.events import EventReason
 from headgate.model.reasons import Reason
+from headgate.options.agent import AgentOptions
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Declaration, Options, declarations
 from headgate.options.events import EventOptions, KubernetesEventOptions, SqlEventOptions, WebhookEventOptions
@@ -28,9 +29,17 @@ from headgate.options.expectation import expected
 from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.launch import LaunchOptions
 from headgate.options.lease import KubernetesLeaseOptions, LeaseOptions
+from headgate.options.micro_batch import MicroBatchOptions
 from headgate.options.plugins import PluginOptions
 from headgate.options.rollback import RollbackOptions
-from headgate.options.service import ClusterOptions, JobOptions, LogOptions, MetricsOptions, ServiceOptions
+from headgate.options.service import (
+    ClusterOptions,
+    IntakeOptions,
+    JobOptions,
+    LogOptions,
+    MetricsOptions,
+    ServiceOptions,
+)
 from headgate.options.signals import SignalOptions, SignalSourceOptions
 from headgate.options.sla import SlaOptions
 from headgate.options.spark import SparkOptions
@@ -86,6 +95,7 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("Leases in Kubernetes", "lease.kubernetes.", KubernetesLeaseOptions),
     ("The samples log", "log.", LogOptions),
     ("Headgate's own metrics", "metrics.", MetricsOptions),
+    ("Reports of attached agents", "agents.", IntakeOptions),
     ("Events", "events.", EventOptions),
     ("The table of events", "events.sql.", SqlEventOptions),
     ("The receiver of events", "events.webhook.", WebhookEventOptions),
@@ -98,6 +108,8 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("A job's autoscaling", PREFIX, AutoscalerOptions),
     ("Taking a rescale back", f"{PREFIX}rollback.", RollbackOptions),
     ("An agreement", f"{PREFIX}sla.", SlaOptions),
+    ("Micro-batch queries", f"{PREFIX}micro-batch.", MicroBatchOptions),
+    ("An agent in a PySpark application", "", AgentOptions),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from math import inf
 
 from headgate.model.identity import JobKey
 from headgate.model.measures import Measure
@@ -104,3 +105,16 @@ def test_nothing_seen_and_nothing_asked_are_no_errors() -> None:
     fresh.append([])
     assert fresh.evaluate([], at(0)) == {}
     assert isinstance(fresh.evaluate([asked(0)], at(0))[ORDERS], NotReady)
+
+
+def test_every_measure_comes_back_for_evaluators_of_ones_own() -> None:
+    """Also those that no formula of the fleet reads, and those that are infinite."""
+    values = {measure: float(number) for number, measure in enumerate(Measure, start=1)}
+    values[Measure.ROW_COST_ERROR] = inf
+    made = sample(LONE, tick=at(10))
+    made = replace(made, vertices={SOURCE: VertexSample(measured_at=made.at, values=values)})
+    seen = InProcessEvaluator(collect_interval=timedelta(seconds=10), keep=WINDOW)
+    seen.append([made])
+    candidate = Candidate(sample=made, options=OPTIONS, window_from=at(0))
+    (back,) = seen.samples([candidate], at(10))[ORDERS]
+    assert back.vertices == made.vertices

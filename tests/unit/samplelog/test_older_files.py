@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headgate.model.measures import JobMeasure
-from headgate.model.tables import JOBS
+import pytest
+
+from headgate.model.measures import JobMeasure, Measure
+from headgate.model.tables import JOBS, SAMPLES
 from headgate.samplelog import parquet
-from headgate.samplelog.rows import job_table
+from headgate.samplelog.rows import job_table, sample_table
 from headgate.testing.builders import chain, sample
 
 
@@ -24,3 +26,11 @@ def test_columns_that_were_added_since_are_null(tmp_path: Path) -> None:
     assert read.schema.equals(JOBS)
     assert read[JobMeasure.GC_PRESSURE.value].to_pylist() == [None]
     assert parquet.read(both, JOBS).num_rows == 2
+
+
+@pytest.mark.parametrize("measure", [each for each in Measure if each.column.startswith(("batch_", "row_", "task"))])
+def test_samples_from_before_micro_batches_are_read(tmp_path: Path, measure: Measure) -> None:
+    """They have nothing of what batches cost."""
+    path = tmp_path / "old.parquet"
+    parquet.write(path, sample_table([sample(chain({"v": 1}))]).drop_columns([measure.column]))
+    assert parquet.read(path, SAMPLES)[measure.column].to_pylist() == [None]
