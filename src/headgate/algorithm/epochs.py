@@ -9,8 +9,7 @@ import numpy as np
 
 from headgate.algorithm.columns import Column, Columns
 from headgate.algorithm.stats import Bools, Floats, Ints, WindowStats
-from headgate.model.measures import Measure
-from headgate.model.tables import SUBUNIT
+from headgate.model.measures import SUBUNIT, Measure
 from headgate.model.windows import LEVEL, STATISTICS, TREND, column
 
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from headgate.algorithm.columns import Column, Columns
 from headgate.algorithm.stats import Floats, Ints
-from headgate.model.measures import JobMeasure
+from headgate.model.measures import SUBUNIT, JobMeasure
 from headgate.model.metrics import JobMetric, JobValue
 from headgate.model.samples import JobSample
-from headgate.model.tables import SUBUNIT
 from headgate.model.windows import AVERAGED, column
 
 METRICS: Mapping[JobMeasure, JobMetric] = {

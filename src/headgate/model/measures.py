@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from enum import Enum, StrEnum
 
+SUBUNIT = 1000
+"""Integers that are kept per unit: three decimals, the precision the reference autoscaler rounds to."""
+
 
 class MeasureKind(Enum):
     """How a measure moves in time, hence what a window keeps of it."""

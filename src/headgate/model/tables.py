@@ -12,8 +12,6 @@ import pyarrow as pa
 from headgate.model.measures import JobMeasure, Measure
 
 SCHEMA_VERSION = 1
-SUBUNIT = 1000
-"""Stored integers per unit: three decimals, the precision the reference autoscaler rounds to."""
 
 
 def _column(name: str, kind: pa.DataType, comment: str) -> pa.Field:

@@ -13,7 +13,6 @@ import pytest
 from headgate.algorithm.memory.raising import Pool, Shortage, shortage_of
 from headgate.algorithm.sickness import (
     Rule,
-    falls_behind,
     lack_of_network_memory,
     memory_pressure,
     never_running,
@@ -22,7 +21,6 @@ from headgate.algorithm.sickness import (
 )
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobMeasure, JobStatus
-from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.rollback import Aftermath, JobFailure, Run, Trial
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.rollback import RollbackOptions
@@ -338,58 +336,6 @@ def test_a_job_that_got_a_part_of_what_was_wanted_is_left_alone() -> None:
 def test_a_rescale_that_was_reached_once_is_not_outstanding() -> None:
     """What became of it later is for the others to say."""
     assert not_reached(replace(rescaled(minutes=60), given_up=True, running={WORK: 2, SINK: 1}), OPTIONS) is None
-
-
-def behind(arriving: float | None = 100.0, *, backlog: bool = True) -> EvaluatedMetrics:
-    """Give a job with so many records/s for `work` to do, and more waiting than it may be behind."""
-    rates = {} if arriving is None else {ScalingMetric.TARGET_DATA_RATE: arriving}
-    work = VertexMetrics(metrics=rates, needed_capacity=None, factor=None, outside=False)
-    return EvaluatedMetrics(vertices={WORK: work}, backlog=backlog, coverage=1.0, samples=10)
-
-
-def shrunk(*, minutes: float = 5.0, asked: float = 100.0) -> Aftermath:
-    """Give a job whose `work` has run with 2 in place of 8 from the first minute on, for so many records/s."""
-    aftermath = rescaled((8, 2), minutes=minutes)
-    return replace(aftermath, trial=replace(aftermath.trial, demand={WORK: asked}))
-
-
-SWIFT = replace(OPTIONS, stabilization_interval=timedelta(seconds=10), catch_up_duration=timedelta(minutes=1))
-
-
-def test_a_job_that_falls_behind_with_fewer_subtasks() -> None:
-    """No more arrives than before, and it does not keep up: what it was thought to be able to do was wrong."""
-    said = "behind 240 s after a scale-down that its load does not explain: 100 records/s arrive, 100 before it"
-    assert falls_behind(shrunk(), SWIFT, behind()) == said
-    assert falls_behind(shrunk(), SWIFT, behind(109.0)), "rates that were measured twice differ a little"
-    assert falls_behind(shrunk(), SWIFT, behind(backlog=False)) is None
-    assert falls_behind(shrunk(), SWIFT, None) is None, "nobody knows"
-
-
-def test_a_job_with_more_to_do_than_before_is_left_to_grow_again() -> None:
-    """A rollback would stop all scaling, just when it is needed."""
-    assert falls_behind(shrunk(), SWIFT, behind(150.0)) is None
-    assert falls_behind(shrunk(), SWIFT, behind(None)) is None, "what nobody knows may be more"
-    assert falls_behind(replace(shrunk(), trial=rescaled((8, 2)).trial), SWIFT, behind()) is None
-
-
-def test_what_a_scale_down_leaves_waiting_has_its_time_to_be_worked_off() -> None:
-    """The batch in which it came was a slow one."""
-    assert falls_behind(shrunk(minutes=2.0), SWIFT, behind()) is None
-    assert falls_behind(shrunk(minutes=2.0 + 10 / MINUTE), SWIFT, behind())
-
-
-def test_what_a_failure_leaves_waiting_is_not_the_parallelism_s_fault() -> None:
-    """An executor died, or is still missing."""
-    lost = shrunk()
-    assert falls_behind(replace(lost, failures=tuple(failing(BROKEN, 200))), SWIFT, behind()) is None
-    assert falls_behind(replace(lost, running={WORK: 1, SINK: 1}), SWIFT, behind()) is None
-    assert falls_behind(replace(lost, running={}), SWIFT, behind()) is None
-
-
-def test_a_growth_that_does_not_suffice_is_not_taken_back() -> None:
-    """Less would help even less."""
-    grown = rescaled((2, 8), minutes=60)
-    assert falls_behind(replace(grown, trial=replace(grown.trial, demand={WORK: 100.0})), SWIFT, behind()) is None
 
 
 @pytest.mark.parametrize("rule", RULES)

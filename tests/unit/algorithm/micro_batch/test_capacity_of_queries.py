@@ -68,7 +68,7 @@ def test_rows_that_cost_nothing_have_no_end() -> None:
 
 
 def test_two_queries_share_the_cores_by_what_their_waves_take() -> None:
-    """Each takes 1200 ms of task time every 2 s: too much for one core, enough for two; beyond its tasks a core helps."""
+    """Each takes 1200 ms of task time every 2 s: too much for one core, enough for two; the other has spare cores."""
     two = Costs(
         batch_ms=np.zeros(2),
         query=np.array([0, 1]),
