@@ -124,6 +124,10 @@ class FakeGateway:
         """Give no usable answer from now on."""
         self._fault = UnreachableError("the driver's JVM failed")
 
+    def recover(self) -> None:
+        """Answer again."""
+        self._fault = None
+
     def application(self) -> Application:
         """Tell which application it is."""
         self._answer()

@@ -14,6 +14,7 @@ from headgate.model.measures import JobMeasure, Measure
 from headgate.model.micro_batch import LagOrigin, MicroBatch, StageWork
 from headgate.model.samples import EngineSettings, JobSample, VertexSample
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
+from headgate.ports import CollectedMetrics
 from headgate.testing.builders import at
 
 APPLICATION = JobKey("spark", "orders")
@@ -244,3 +245,13 @@ class SimulatedApplication:
         if costs is not None:
             yield Measure.BATCH_OVERHEAD, costs.overhead_ms
             yield Measure.BATCH_OVERHEAD_ERROR, costs.overhead_error_ms
+
+
+def watched_application(*queries: SimulatedQuery, cores: int = 2, seconds: int = 40) -> CollectedMetrics:
+    """Watch an application for a while, sampled every two seconds from half of it on; one query unless told."""
+    application = SimulatedApplication(queries=queries or [SimulatedQuery(load=lambda _: 300.0)], cores=cores)
+    samples = []
+    for second in range(2, seconds + 1, 2):
+        application.advance(second)
+        samples.append(application.sample())
+    return CollectedMetrics(topology=application.topology, samples=tuple(samples[len(samples) // 2 :]))

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headgate.algorithm.columns import Column, Table
-from headgate.model.measures import Measure
-from headgate.model.tables import SUBUNIT
+from headgate.model.measures import SUBUNIT, Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ class Changes:
         change = self._at[-1]
         if ended_at(batch) < change:
             return
-        if batch.warming and predicted is not None:
+        if batch.warming and predicted is not None and batch.query not in self._settled:
             excess = max(timedelta(), batch.duration - predicted)
             self._lost[batch.query] = self._lost.get(batch.query, timedelta()) + excess
         if batch.started_at >= change:

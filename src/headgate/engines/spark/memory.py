@@ -33,6 +33,8 @@ class QueryMemory:
     """Batches in a row that had another number of stages."""
     load: float = 0.0
     fit: CostFit = field(default_factory=CostFit)
+    costs: QueryCosts | None = None
+    """What the fit has learnt; None before the first batch that counts."""
     durations: tuple[timedelta, ...] = ()
     """Of the latest batches, oldest first."""
     predicted: timedelta | None = None
@@ -40,7 +42,6 @@ class QueryMemory:
 
     def noting(self, batch: MicroBatch) -> QueryMemory:
         """Take in the batch after the latest one."""
-        costs = self.fit.costs
         known = replace(
             self,
             latest=batch,
@@ -48,19 +49,14 @@ class QueryMemory:
             rows=self.rows + batch.rows,
             load=_load(batch, self.latest),
             durations=(*self.durations, batch.duration)[-_RECENT:],
-            predicted=predicted(costs, batch) if costs else None,
+            predicted=predicted(self.costs, batch) if self.costs else None,
         )
         return _laid_out(known, batch)
 
     @classmethod
     def begun(cls, batch: MicroBatch) -> QueryMemory:
         """Begin with the first batch that was seen."""
-        begun = cls(
-            latest=batch,
-            rows=batch.rows,
-            load=_load(batch, None),
-            durations=(batch.duration,),
-        )
+        begun = cls(latest=batch, rows=batch.rows, load=_load(batch, None), durations=(batch.duration,))
         return _laid_out(begun, batch)
 
     @property
@@ -75,13 +71,13 @@ class QueryMemory:
 
     def measures(self, stage: int) -> Mapping[Measure, float]:
         """Give what is known of a stage; what concerns the whole query stands on its first."""
-        costs = self.fit.costs
-        cost = costs.stages[stage] if costs and stage < len(costs.stages) else None
+        known = self.costs.stages if self.costs else ()
+        cost = known[stage] if stage < len(known) else None
         own = {Measure.ACCUMULATED_BUSY_TIME: self.busy_ms[stage], Measure.LOAD: self.load, **_of_stage(cost)}
-        return own if stage else {**own, **self._of_query(costs)}
+        return own if stage else {**own, **self._of_query()}
 
-    def _of_query(self, costs: QueryCosts | None) -> Mapping[Measure, float]:
-        batch = self.latest
+    def _of_query(self) -> Mapping[Measure, float]:
+        batch, costs = self.latest, self.costs
         known: dict[Measure, float | None] = {
             Measure.NUM_RECORDS_IN: float(self.rows),
             Measure.LAG: batch.lag,
@@ -102,10 +98,12 @@ def _laid_out(memory: QueryMemory, batch: MicroBatch) -> QueryMemory:
     is_new = unlike >= (_SETTLED if known else 1)
     after = replace(memory, known_stages=count if is_new else known, unlike=0 if is_new else unlike)
     learns = bool(count) and (count == after.known_stages or not batch.rows)
+    fit = memory.fit.noting(batch) if learns else memory.fit
     return replace(
         after,
         busy_ms=_added(memory.busy_ms, batch, after.stages),
-        fit=memory.fit.noting(batch) if learns else memory.fit,
+        fit=fit,
+        costs=fit.costs if learns else memory.costs,
         epoch=memory.epoch + (after.stages != memory.stages),
     )
 
@@ -121,19 +119,14 @@ def predicted(costs: QueryCosts, batch: MicroBatch) -> timedelta | None:
     return timedelta(milliseconds=ms)
 
 
-def has_gap(batch: MicroBatch, before: MicroBatch) -> bool:
-    """Tell whether batches between two of one run were missed."""
-    return batch.run_id == before.run_id and batch.batch_id > before.batch_id + 1
-
-
 def is_known(batch: MicroBatch, before: MicroBatch) -> bool:
     """Tell whether a batch was told of before."""
     return batch.started_at <= before.started_at
 
 
 def _follows(batch: MicroBatch, before: MicroBatch) -> bool:
-    """Tell whether the rates between two batches mean anything: a restart may skip rows, or read some again."""
-    return batch.run_id == before.run_id and not has_gap(batch, before)
+    """Tell whether the rate between two batches means anything: a restart may skip rows, and reports may be missed."""
+    return batch.run_id == before.run_id and batch.batch_id == before.batch_id + 1
 
 
 def _load(batch: MicroBatch, before: MicroBatch | None) -> float:

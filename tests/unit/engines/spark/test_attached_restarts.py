@@ -237,7 +237,7 @@ async def test_shuffle_partitions_of_a_stateful_query_are_refused() -> None:
 
 
 async def test_shuffle_partitions_are_refused_where_the_checkpoint_fixes_them() -> None:
-    """Spark before 4.2 takes them from there, state or not."""
+    """Older versions of Spark take them from there, state or not."""
     application = Application()
     application.anew = False
     with pytest.raises(RefusedError, match="checkpoint"):

@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from headgate.engines.spark.application import Executors
+from headgate.engines.spark.attached.collector import AttachedMetricCollector
 from headgate.engines.spark.attached.room import Room, books_of, room_in, with_room
+from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.ports import JobContext
 from headgate.testing.builders import at, chain, sample
+from headgate.testing.fake_gateway import FakeGateway
 
 OURS = "app-1"
 Told = Mapping[str, Any]
@@ -71,6 +79,21 @@ def test_the_slots_of_a_sample_become_those_of_the_cluster() -> None:
     taken = sample(chain({"a": 2}), tick=at(0))
     assert slots(taken, Room(total=3, free=1)) == [6, 2]
     assert slots(taken, None) == [None, None]
+
+
+@pytest.mark.parametrize("found", [Room(total=5, free=3), None])
+async def test_a_collector_in_reactive_mode_asks_for_the_room(found: Room | None) -> None:
+    """Without anybody to ask, the slots are those that the application has."""
+    gateway = FakeGateway()
+    gateway.start_query("count")
+    gateway.run_batch("count")
+    job = JobContext(
+        key=JobKey("spark", "orders"), job_id="app-1", status=JobStatus.RUNNING, options=AutoscalerOptions()
+    )
+    alone = await AttachedMetricCollector(gateway, gateway.feed).update_metrics(job, gateway.now)
+    seen = await AttachedMetricCollector(gateway, gateway.feed, room=lambda _: found).update_metrics(job, gateway.now)
+    assert (alone.slots_total, alone.slots_free) == (gateway.executors().cores, 0)
+    assert (seen.slots_total, seen.slots_free) == ((found.total, found.free) if found else (None, None))
 
 
 def slots(taken: Any, found: Room | None) -> Sequence[int | None]:

@@ -13,7 +13,7 @@ from headgate.engines.spark.attached.collector import AttachedMetricCollector
 from headgate.engines.spark.attached.failures import AttachedFailureHistory
 from headgate.engines.spark.attached.feed import ProgressFeed
 from headgate.engines.spark.attached.jobs import AttachedJobListFetcher
-from headgate.errors import NotFoundError
+from headgate.errors import NotFoundError, TransientError
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus, Measure
 from headgate.model.micro_batch import LagOrigin, MicroBatch
@@ -31,7 +31,7 @@ def context(job_id: str = "app-1") -> JobContext:
 
 def taken(gateway: FakeGateway, batches: Batches | None = None) -> list[MicroBatch]:
     """Take what was reported."""
-    return (batches or Batches(gateway, gateway.feed)).take(gateway.queries(), cores=2)
+    return [*(batches or Batches(gateway, gateway.feed)).take(gateway.queries(), cores=2)]
 
 
 def test_a_report_becomes_a_batch_with_its_stages_and_settings() -> None:
@@ -79,6 +79,23 @@ def test_forgotten_stages_do_not_keep_a_batch_from_counting() -> None:
     gateway.forgets = True
     (batch,) = taken(gateway)
     assert (batch.rows, batch.stages) == (100, ())
+
+
+def test_an_answer_that_fails_costs_no_batch() -> None:
+    """What was taken before counts, what was not comes the next time."""
+    gateway = FakeGateway()
+    gateway.start_query("count")
+    batches = Batches(gateway, gateway.feed)
+    for _ in range(3):
+        gateway.run_batch("count")
+    active = gateway.queries()
+    halfway = batches.take(active, cores=2)
+    first = next(halfway)
+    gateway.go_silent()
+    with pytest.raises(TransientError):
+        next(halfway)
+    gateway.recover()
+    assert [first.batch_id, *(batch.batch_id for batch in taken(gateway, batches))] == [0, 1, 2]
 
 
 def test_without_a_listener_queries_are_asked() -> None:

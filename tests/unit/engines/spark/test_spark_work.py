@@ -41,12 +41,13 @@ class Books:
     def job(self, number: int) -> Any:
         """Give a job as the store has it."""
         if number in self.forgotten:
-            raise Py4JJavaError("", SimpleNamespace(_target_id="o1"))  # type: ignore[no-untyped-call]
+            message = f"no job {number}"
+            raise Py4JJavaError(message, SimpleNamespace(_target_id="o1"))
         self.looked_at.append(number)
         description, status, stages = self.jobs[number]
         return SimpleNamespace(
             description=lambda: option(description),
-            status=lambda: status,
+            status=lambda: named(status),
             stageIds=lambda: SimpleNamespace(mkString=lambda comma: comma.join(map(str, stages))),
         )
 
@@ -54,7 +55,7 @@ class Books:
         """Give a stage as the store has it."""
         told = {"status": "COMPLETE", "numTasks": 4, "executorRunTime": 100, **self.stages[number]}
         names = ("numFailedTasks", "numKilledTasks", "shuffleReadBytes", "attemptId")
-        found = {"stageId": number, **dict.fromkeys(names, 0), **told}
+        found = {"stageId": number, **dict.fromkeys(names, 0), **told, "status": named(told["status"])}
         return SimpleNamespace(**{name: given(value) for name, value in found.items()})
 
     def taskList(self, stage: int, attempt: int, most: int) -> Any:  # noqa: ARG002, N802
@@ -66,6 +67,11 @@ class Books:
 def given(value: Any) -> Any:
     """Give a getter."""
     return lambda: value
+
+
+def named(text: str) -> Any:
+    """Give a member of one of Java's enums."""
+    return SimpleNamespace(toString=lambda: text)
 
 
 def option(value: Any) -> Any:

@@ -107,7 +107,8 @@ class SchedulerBackend:
             listed = _items(self._context.statusStore().executorList(ACTIVE_AND_DEAD))
             listed = [executor for executor in listed if executor.id() != DRIVER]
             return Standing(
-                executors=tuple(_read(one, backend) for one in listed if one.isActive()),
+                # One that has registered its memory but not itself yet has no cores.
+                executors=tuple(_read(one, backend) for one in listed if one.isActive() and one.totalCores()),
                 lost_at=max((when for one in listed if (when := _removed_at(one))), default=None),
             )
 

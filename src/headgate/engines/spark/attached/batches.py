@@ -32,7 +32,7 @@ class Batches:
         self._settings: dict[str, QuerySettings] = {}
         self._polled: dict[str, int] = {}
 
-    def take(self, queries: Sequence[RunningQuery], *, cores: int) -> list[MicroBatch]:
+    def take(self, queries: Sequence[RunningQuery], *, cores: int) -> Iterator[MicroBatch]:
         """
         Give the batches of active queries that ended since the last time, in their order.
 
@@ -44,17 +44,17 @@ class Batches:
         """
         active = {query.run_id for query in queries}
         self._forget_all_but(active)
-        self._waiting.extend(self._reported(queries))
-        taken: list[MicroBatch] = []
+        reported = (*self._waiting, *self._reported(queries))
+        self._waiting = deque(progress for progress in reported if progress["runId"] in active)
         while self._waiting:
             progress = self._waiting[0]
-            stages = self._stages(progress) if progress["runId"] in active else ()
+            stages = self._stages(progress)
             if stages is None:
-                break
+                return
+            batch = self._batch(progress, stages, cores)
             self._waiting.popleft()
-            if progress["runId"] in active and (batch := self._batch(progress, stages, cores)):
-                taken.append(batch)
-        return taken
+            if batch:
+                yield batch
 
     def _reported(self, queries: Sequence[RunningQuery]) -> Iterator[Progress]:
         reports = self._feed.take() if self._feed.is_fed else self._poll(queries)

@@ -12,9 +12,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from headgate.engines.spark.attached.backend import Backend, SchedulerBackend, translated
-from headgate.errors import RefusedError
+from headgate.errors import RefusedError, UnsupportedError
 
 MIN, MAX = "spark.dynamicAllocation.minExecutors", "spark.dynamicAllocation.maxExecutors"
+UNLIMITED = 2**31 - 1
 DEFAULT_PROFILE = 0
 """Spark's id of the resources of executors that nobody asked anything special of."""
 
@@ -32,20 +33,19 @@ class SteeredBackend(SchedulerBackend):
         Find what is steered.
 
         Raises:
-            RefusedError: this version of Spark keeps it elsewhere.
+            UnsupportedError: this version of Spark keeps it elsewhere.
         """
         super().__init__(session)
         try:
             with translated():
                 self._allocation = self._context.executorAllocationManager().get()
                 self._lower, self._upper = (self._field(name) for name in ("minNumExecutors", "maxNumExecutors"))
-                self._own = range(self._lower.getInt(self._allocation), self._upper.getInt(self._allocation) + 1)
         except Exception as error:
             message = (
                 "spark.dynamicAllocation.enabled holds the executors, and this Spark does not let it be steered. "
                 "Hint: set it to false, Headgate does what it would do"
             )
-            raise RefusedError(message) from error
+            raise UnsupportedError(message) from error
 
     def request_total(self, count: int) -> None:
         """
@@ -54,8 +54,9 @@ class SteeredBackend(SchedulerBackend):
         Raises:
             RefusedError: it lies outside of its bounds.
         """
-        if count not in self._own:
-            low, high = self._own.start, self._own.stop - 1
+        # The fields may hold what an earlier agent of this application has set.
+        low, high = int(self.setting(MIN, "0")), int(self.setting(MAX, str(UNLIMITED)))
+        if not low <= count <= high:
             message = f"{count} executors are outside of {MIN}={low} and {MAX}={high}. Hint: start with other bounds"
             raise RefusedError(message)
         with translated():

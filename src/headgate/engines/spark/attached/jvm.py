@@ -62,12 +62,8 @@ class JvmGateway:
     def executors(self) -> Executors:
         """Tell which executors there are; the driver counts as one where it runs the tasks itself (`local[n]`)."""
         task_cpus = int(self._backend.setting("spark.task.cpus", "1"))
-        ids, cores_each, changed_at = self._local() if self._backend.name == _LOCAL else self._present()
-        before = self._executors
-        if before is not None and before.ids != ids:
-            changed_at = self._clock()
-        elif before is not None:
-            changed_at = before.changed_at
+        ids, cores_each, told_at = self._local() if self._backend.name == _LOCAL else self._present()
+        changed_at = since(ids, told_at, self._executors, self._clock())
         self._executors = Executors(ids=ids, cores_each=cores_each, changed_at=changed_at, task_cpus=task_cpus)
         return self._executors
 
@@ -141,6 +137,23 @@ class JvmGateway:
                 text = printed(handle.query.exception().get())
                 failure = QueryFailure(query=handle.seen.query, run_id=run_id, at=self._clock(), text=text)
                 self._failures.append(failure)
+
+
+def since(ids: tuple[str, ...], told_at: datetime, before: Executors | None, now: datetime) -> datetime:
+    """
+    Give when the executors last changed.
+
+    Args:
+        ids: of those that stay.
+        told_at: when one last came or was lost, by the driver's books; of one that is told to go they know nothing.
+        before: as they were seen before.
+        now: tells when such a one went.
+    """
+    if before is None:
+        return told_at
+    if before.ids == ids:
+        return before.changed_at
+    return told_at if told_at > before.changed_at else now
 
 
 def _newer(reports: Any, batch_id: int) -> Iterator[str]:

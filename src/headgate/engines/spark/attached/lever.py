@@ -24,8 +24,8 @@ def open_lever(session: SparkSession, calls: Calls | None = None) -> BackendLeve
         calls: makes the calls to the driver's JVM; None makes a thread for them.
 
     Raises:
-        UnsupportedError: it has no executors (`local[*]`).
-        RefusedError: dynamic allocation holds them, and this version of Spark does not let it be steered.
+        UnsupportedError: it has no executors (`local[*]`), or dynamic allocation holds them, and this version of Spark
+            does not let it be steered.
     """
     backend = SchedulerBackend(session)
     if backend.name == "LocalSchedulerBackend":

@@ -37,7 +37,7 @@ def without_frames(text: str) -> str:
     """Give the first line of a printed exception and those of its causes, each cut at 300 characters."""
     first, *others = [line.strip() for line in text.strip().splitlines()] or [""]
     causes = [line for line in others if line.startswith(_CAUSE)]
-    return "\n".join(line[:_LONGEST] for line in [first, *causes][:_MOST])
+    return "\n".join(line[:_LONGEST].strip() for line in [first, *causes][:_MOST])
 
 
 def printed(throwable: Any) -> str:
@@ -45,6 +45,7 @@ def printed(throwable: Any) -> str:
     lines: list[str] = []
     while throwable is not None and len(lines) < _MOST:
         first = (throwable.getMessage() or "").strip().partition("\n")[0]
-        lines.append(f"{_CAUSE if lines else ''}{throwable.getClass().getName()}: {first}"[:_LONGEST])
+        line = f"{_CAUSE if lines else ''}{throwable.getClass().getName()}: {first}"
+        lines.append(line[:_LONGEST].strip())
         throwable = throwable.getCause()
     return "\n".join(lines)
