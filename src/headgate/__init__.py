@@ -12,13 +12,17 @@ __version__ = "0.1.0"
 __all__ = ["attach"]
 
 
-def attach(target: Any, options: Mapping[str, str] | None = None) -> Agent:
+def attach(target: Any, options: Mapping[str, Any] | None = None) -> Agent:
     """
     Scale the executors of this PySpark application by what its streaming queries need.
 
     Args:
         target: the `SparkSession`, or one of its streaming queries: then the others do not count.
-        options: `job.autoscaler.*` and the agent's own; they win over the session's `spark.headgate.*`.
+        options: `job.autoscaler.*` and the agent's own, as texts or as values of Python; they win over the session's
+            `spark.headgate.*`.
+
+    Returns:
+        What works from now on; an application that has an agent already gives that one.
 
     Raises:
         UnsupportedError: a Spark Connect session, a managed runtime, or a Spark that is too old.

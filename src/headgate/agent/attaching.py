@@ -68,7 +68,7 @@ def _begun(target: Target, settings: Settings) -> Agent:
         LOGGER.warning("%s", warning)
     with ExitStack() as opened:
         engine = open_engine(target, options, opened)
-        store = open_state_store(options.state_store)
+        store = open_state_store(options.state_store, opened)
         host = PluginHost(lambda: settings.catalog, options.plugins, resolve=resolve)
         opened.callback(host.close)
         journal = Journal(report=open_reporter(options, opened))

@@ -10,16 +10,18 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from math import isfinite
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from headgate.algorithm.readiness import Span, pace, readiness
 from headgate.algorithm.rules import rules_of
 from headgate.errors import PluginError
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import SUBUNIT, JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample, VertexSample
+from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
 from headgate.plugins.host import PluginHost
@@ -30,11 +32,10 @@ from headgate.plugins.soundness import sound_metrics
 from headgate.ports import Candidate, CollectedMetrics, EventHandler
 
 Answer = EvaluatedMetrics | NotReady
+M = TypeVar("M", Measure, JobMeasure)
 
 BUILT_IN = "micro-batch"
 """The evaluator where the options name none."""
-_DECIMALS = 3
-"""As many as the samples log keeps: a replay gets the same numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,11 +118,12 @@ def _evaluated(plugin: Plugin, options: AutoscalerOptions, collected: CollectedM
 
 
 def _as_logged(sample: JobSample) -> JobSample:
-    values = {measure: round(value, _DECIMALS) for measure, value in sample.values.items()}
-    vertices = {vertex: _rounded(measured) for vertex, measured in sample.vertices.items()}
-    return replace(sample, vertices=vertices, values=values)
+    """Give a sample as the log keeps it: a replay gets the same numbers."""
+    vertices = {
+        vertex: replace(measured, values=_rounded(measured.values)) for vertex, measured in sample.vertices.items()
+    }
+    return replace(sample, vertices=vertices, values=_rounded(sample.values))
 
 
-def _rounded(measured: VertexSample) -> VertexSample:
-    values = {measure: round(value, _DECIMALS) for measure, value in measured.values.items()}
-    return replace(measured, values=values)
+def _rounded(values: Mapping[M, float]) -> Mapping[M, float]:
+    return {measure: round(v * SUBUNIT) / SUBUNIT if isfinite(v) else v for measure, v in values.items()}

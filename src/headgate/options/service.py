@@ -210,7 +210,7 @@ class IntakeOptions(Options):
         """Refuse what nobody could listen on, and what anybody could write to."""
         address = self.listen_on
         if address is not None and self.token is None and not _is_loopback(address.host):
-            message = f"agents.address {address} is reached from other machines, so agents.token is needed"
+            message = f"address {address} is reached from other machines, so token is needed: what agents must show"
             raise ValueError(message)
 
     @property

@@ -25,6 +25,7 @@ class Bare:
 present = set(sys.modules)
 sys.meta_path.insert(0, Bare())
 
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from threading import Event
 
@@ -81,7 +82,8 @@ class Application:
 application, journal, ended = Application(), Journal(), Event()
 engine = Engine(job=JOB, jobs=application, collector=application, failures=application, realizer=application)
 control = Control(
-    engine=engine, options=settings.options, mode=Mode.ACT, store=open_state_store("memory"), journal=journal,
+    engine=engine, options=settings.options, mode=Mode.ACT, journal=journal,
+    store=open_state_store("memory", ExitStack()),
     host=PluginHost(lambda: settings.catalog, settings.options.plugins, resolve=resolve),
 )
 loop = ControlLoop(control.runner, is_alive=lambda: True, on_end=ended.set)
@@ -95,7 +97,7 @@ for _ in range(3000):
 agent.close()
 
 for refused, kind in (
-    (lambda: open_state_store("sqlite:///state.db"), ConfigError),
+    (lambda: open_state_store("sqlite:///state.db", ExitStack()), ConfigError),
     (lambda: read_settings({}, {"job.autoscaler.excluded.periods": "0 0 3 * * ?"}), ConfigError),
     (lambda: headgate.attach(object()), UnsupportedError),
 ):
@@ -121,5 +123,6 @@ def test_an_agent_needs_nothing_beyond_pyspark_and_numpy() -> None:
     assert "cron expressions need the package croniter" in run.stdout
     assert "object is neither a SparkSession nor a StreamingQuery" in run.stdout
     assert "spark/orders at " in run.stdout
+    assert "PluginFailed" not in run.stdout
     assert run.stdout.splitlines()[-1] == "beyond:"
     assert "Traceback" not in run.stderr
