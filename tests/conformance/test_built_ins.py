@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from headgate.pipeline.single import BuiltInMetricEvaluator
-from headgate.plugins.alignment import Balanced, EvenlySpread, Off
+from headgate.plugins.alignment import Balanced, EvenlySpread, Off, Waves
 from headgate.plugins.hpa import HpaMetricEvaluator
 from headgate.plugins.kinds import Kind
+from headgate.plugins.micro_batch import MicroBatchEvaluator
+from headgate.ports import CollectedMetrics
 from headgate.testing.conformance.alignment_mode import AlignmentModeSuite
 from headgate.testing.conformance.metric_evaluator import MetricEvaluatorSuite
+from headgate.testing.micro_batching import watched_application
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,6 +46,20 @@ class TestHpaMetricEvaluator(MetricEvaluatorSuite):
         return HpaMetricEvaluator({})
 
 
+class TestMicroBatchEvaluator(MetricEvaluatorSuite):
+    """Queries in micro-batches."""
+
+    @pytest.fixture
+    def evaluator(self) -> MicroBatchEvaluator:
+        """Give one without parameters."""
+        return MicroBatchEvaluator({})
+
+    @pytest.fixture
+    def collected(self) -> CollectedMetrics:
+        """Give a Spark application."""
+        return watched_application()
+
+
 class TestBalanced(AlignmentModeSuite):
     """The mode unless told otherwise."""
 
@@ -68,6 +85,15 @@ class TestOff(AlignmentModeSuite):
     def mode(self) -> Off:
         """Give the mode."""
         return Off({})
+
+
+class TestWaves(AlignmentModeSuite):
+    """Whole waves of a micro-batch's tasks."""
+
+    @pytest.fixture
+    def mode(self) -> Waves:
+        """Give the mode."""
+        return Waves({})
 
 
 def built_in() -> Sequence[str]:

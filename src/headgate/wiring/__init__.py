@@ -27,7 +27,6 @@ from headgate.wiring.data import data_path
 from headgate.wiring.deciding import Deciding
 from headgate.wiring.engines import collect_time_limit, open_engines
 from headgate.wiring.extending import job_lists, open_host
-from headgate.wiring.intake import open_intake
 from headgate.wiring.reacting import open_steering
 from headgate.wiring.remembering import remember
 from headgate.wiring.telling import open_listeners, tellers
@@ -58,7 +57,6 @@ async def service(
         host = await open_host(now, engines.provided, stack)
         listeners = open_listeners(options.events, host, events, stack)
         saved, told = tellers(listeners.handler, tap)
-        open_intake(options, told, stack)
         outbox = remember(options, host, saved, stack)
         # Before the leases are given up: who has them next would go on with what this process is still at.
         stack.push_async_callback(engines.redeploy.close)
@@ -67,7 +65,7 @@ async def service(
             engines=engines.listing(job_lists(options, host, now)),
             host=host,
             collector=_observing(options, engines.by_default, host, told, stack),
-            data=data_path(options, now, stack),
+            data=data_path(options, now, told, stack),
             outbox=outbox,
             events=told,
             decisions=decisions,

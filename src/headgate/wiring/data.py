@@ -19,9 +19,10 @@ from headgate.pipeline.downtime import DowntimeLearner, RescaleSource
 from headgate.pipeline.downtime_book import NotedDecisions, NotedSamples, RescaleBook
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.selected import WindowSource
-from headgate.ports import DecisionSink, FleetEvaluator, SampleSink
+from headgate.ports import DecisionSink, EventHandler, FleetEvaluator, SampleSink
 from headgate.samplelog.windows import LogWindows
 from headgate.samplelog.writer import SampleLog
+from headgate.wiring.intake import open_intake
 
 if TYPE_CHECKING:
     from headgate.pipeline.revival import RevivingEvaluator
@@ -41,8 +42,16 @@ class DataPath:
     """Learns from the same samples and decisions how long rescales stop jobs."""
 
 
-def data_path(options: ServiceOptions, now: Callable[[], ServiceOptions], stack: AsyncExitStack) -> DataPath:
-    """Choose where windows are kept and reduced; decisions go to the log either way, for `explain`."""
+def data_path(
+    options: ServiceOptions, now: Callable[[], ServiceOptions], told: EventHandler, stack: AsyncExitStack
+) -> DataPath:
+    """
+    Choose where windows are kept and reduced; decisions go to the log either way, for `explain`, those of agents too.
+
+    Raises:
+        ConfigError: reports of agents cannot be taken in as the options say.
+    """
+    open_intake(options, told, stack)
     decisions = SampleLog(options.log.path, shard=shard_of_this_process(time.time()))
     if options.pipeline is Pipeline.IN_PROCESS:
         memory = InProcessEvaluator(collect_interval=lambda: now().collect_interval, keep=lambda: longest_window(now()))
