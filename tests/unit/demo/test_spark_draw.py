@@ -46,10 +46,10 @@ def test_one_executor_has_time_for_what_it_can_do() -> None:
 
 
 def test_the_source_replays_what_was_drawn() -> None:
-    """Each phase brings its rate times its length, the slight swing included; the lead is like the first phase."""
+    """Each phase brings its rate times its length, the slight swing included; the lead brings little."""
     workload = draw_spark(3)
     load = parse_profile(workload.profile(lead_s=15, phase_s=52))
     begins = [0, 15, 67, 119, 171]
     came = [load.rows_until(end) - load.rows_until(begin) for begin, end in itertools.pairwise(begins)]
     assert came[1:] == pytest.approx([phase.rate_per_s * 52 for phase in workload.phases], rel=0.001)
-    assert came[0] == pytest.approx(workload.phases[0].rate_per_s * 15, rel=0.05)
+    assert 0 < came[0] < workload.phases[0].rate_per_s * 15 / 4

@@ -87,14 +87,13 @@ class SparkDraw:
         Return the load as the source reads it, with a slight swing, as no load is quite steady.
 
         Args:
-            lead_s: before the first phase, with its load.
+            lead_s: before the first phase, with little load: what comes meanwhile waits for a slow first batch.
             phase_s: length of each phase.
         """
         swing = _WOBBLE * min(phase.rate_per_s for phase in self.phases)
-        begins = [0.0, *(lead_s + number * phase_s for number in range(1, len(self.phases)))]
-        steps = zip(begins, self.phases, strict=True)
-        written = ", ".join(f"{begin:g}s:{phase.rate_per_s - swing:g}" for begin, phase in steps)
-        return f"{written} + sine({swing:g}, {swing:g}, {_WOBBLE_S:g}s)"
+        begun = [(lead_s + number * phase_s, phase.rate_per_s - swing) for number, phase in enumerate(self.phases)]
+        steps = ", ".join(f"{begin_s:g}s:{rate:g}" for begin_s, rate in [(0.0, swing), *begun])
+        return f"{steps} + sine({swing:g}, {swing:g}, {_WOBBLE_S:g}s)"
 
 
 def draw_spark(seed: int) -> SparkDraw:

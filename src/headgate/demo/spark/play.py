@@ -89,7 +89,7 @@ def settings(events: Path, *, dry_run: bool) -> Mapping[str, str]:
         dry_run: whether Headgate may only say what it would do.
     """
     autoscaler = {
-        "metrics.window": "12 s",
+        "metrics.window": "15 s",
         "stabilization.interval": "4 s",
         "scale-down.interval": "0 s",
         "scale-down.max-factor": "1",

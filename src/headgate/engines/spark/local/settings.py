@@ -12,6 +12,8 @@ from headgate.engines.flink.local.loopback import HOST
 # Small and short-lived: an optimizing compiler would never earn back what it takes.
 _FAST_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"
 
+THIS_PYTHON = Path(sys.executable)
+
 DAEMON: Mapping[str, str] = {"spark.decommission.enabled": "true"}
 """For the master and the workers: SIGPWR lets a worker's executors finish their tasks first."""
 
@@ -60,6 +62,3 @@ def write_defaults(directory: Path, settings: Mapping[str, str]) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     lines = (f"{key} {value}\n" for key, value in sorted(settings.items()))
     (directory / "spark-defaults.conf").write_text("".join(lines), encoding="utf-8")
-
-
-THIS_PYTHON = Path(sys.executable)

@@ -8,6 +8,7 @@ PySpark 4.2 or later it reports its latest offsets and takes at most so many row
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +49,16 @@ def register(session: SparkSession) -> None:
 
     The source travels to the executors by value: Headgate need not be installed there.
     """
+    with by_value():
+        session.dataSource.register(LoadSource)
+
+
+@contextmanager
+def by_value() -> Iterator[None]:
+    """Let what is pickled meanwhile bring the code of this package along."""
     cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
     try:
-        session.dataSource.register(LoadSource)
+        yield
     finally:
         cloudpickle.unregister_pickle_by_value(package)  # type: ignore[no-untyped-call]
 
