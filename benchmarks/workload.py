@@ -18,9 +18,9 @@ import pyarrow as pa
 from headgate.algorithm.stats import Floats
 from headgate.control.observation import Observation
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.measures import JobMeasure, JobStatus, Measure
+from headgate.model.measures import SUBUNIT, JobMeasure, JobStatus, Measure
 from headgate.model.samples import EngineSettings, JobSample
-from headgate.model.tables import JOBS, SAMPLES, SUBUNIT
+from headgate.model.tables import JOBS, SAMPLES
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import Candidate, JobContext
