@@ -15,7 +15,7 @@ from headgate.engines.spark.local.application import Application
 from headgate.engines.spark.local.cluster import StandaloneCluster
 
 PROGRAMS = Path(__file__).parent / "programs"
-PATIENCE = timedelta(seconds=240)
+PATIENCE = timedelta(seconds=300)
 """For anything that a test waits for: a condition of a real cluster on a machine that may be busy."""
 
 QUICK: Mapping[str, str] = {
@@ -28,6 +28,7 @@ QUICK: Mapping[str, str] = {
 """Options that make an agent decide soon."""
 
 _POLL_S = 0.5
+_ID = "--executor-id"
 _SINK_LOG = "spark.sql.streaming.fileSink.log.compactInterval"
 
 Line = Mapping[str, Any]
@@ -111,13 +112,10 @@ class WatchedApplication:
         return "\n".join([f"no {what}; the diary ends:", *short, "the driver's last words:", self._app.last_words()])
 
 
-def executors_of(worker: int) -> list[psutil.Process]:
-    """Give the executors that a worker has started, by its process id."""
-    return [
-        child
-        for child in psutil.Process(worker).children(recursive=True)
-        if any("CoarseGrainedExecutorBackend" in word for word in child.cmdline())
-    ]
+def executors_of(worker: int) -> Mapping[str, psutil.Process]:
+    """Give the executors that a worker has started, by their ids; the worker by its process id."""
+    told = ((child, child.cmdline()) for child in psutil.Process(worker).children())
+    return {words[words.index(_ID) + 1]: child for child, words in told if _ID in words}
 
 
 def alive(cluster: StandaloneCluster) -> list[int]:

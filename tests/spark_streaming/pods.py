@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 JsonObject = dict[str, Any]
+STARTED = "2026-01-01T00:00:00Z"
+"""Of every pod: long enough ago that a driver gives up those that it needs no more."""
+_TERM = re.compile(r"([^!=, ]+)(?: in \(([^)]*)\)|(!?=)([^,]*))")
+
+
+def selects(selector: str, labels: Mapping[str, str]) -> bool:
+    """Tell whether a pod with these labels is meant."""
+    return all(
+        (labels.get(key) in among.split(",")) if not relation else (labels.get(key) == value) is (relation == "=")
+        for key, among, relation, value in _TERM.findall(selector)
+    )
 
 
 class FakePods:
@@ -48,30 +61,31 @@ class FakePods:
         self._server.server_close()
         self._thread.join()
 
-    def answer(self, method: str, path: str, body: JsonObject) -> JsonObject:
+    def answer(self, method: str, path: str, body: JsonObject, selector: str = "") -> JsonObject:
         """Keep pods; everything else is taken and forgotten."""
         kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
         if method == "GET":
-            return self._listed()
+            return self._listed(selector)
         self.requests.append(f"{method} {kind}")
         if method == "DELETE":
-            self._delete(name, body)
+            self.pods.pop(name, None)
             return {"kind": "Status", "apiVersion": "v1", "status": "Success"}
         self._version += 1
         identity = {"uid": f"uid-{self._version}", "resourceVersion": str(self._version)}
         kept = {**body, "metadata": {**body.get("metadata", {}), **identity, "namespace": "default"}}
         if kind == "pods" and method == "POST":
-            created = {"creationTimestamp": "2026-01-01T00:00:00Z"}
-            kept = {**kept, "metadata": {**kept["metadata"], **created}, "status": {"phase": "Pending"}}
+            kept = {
+                **kept,
+                "metadata": {**kept["metadata"], "creationTimestamp": STARTED},
+                "status": {"phase": "Pending", "startTime": STARTED},
+            }
             self.pods[kept["metadata"]["name"]] = kept
         return kept
 
-    def _listed(self) -> JsonObject:
+    def _listed(self, selector: str) -> JsonObject:
         version = {"resourceVersion": str(self._version)}
-        return {"kind": "PodList", "apiVersion": "v1", "metadata": version, "items": list(self.pods.values())}
-
-    def _delete(self, name: str, _options: JsonObject) -> None:
-        self.pods.pop(name, None)
+        items = [pod for pod in self.pods.values() if selects(selector, pod["metadata"].get("labels", {}))]
+        return {"kind": "PodList", "apiVersion": "v1", "metadata": version, "items": items}
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         fake = self
@@ -89,7 +103,8 @@ class FakePods:
                 length = int(self.headers.get("Content-Length") or 0)
                 body = json.loads(self.rfile.read(length) or b"{}")
                 refused = "watch=true" in parts.query  # the driver goes on with lists
-                told = {} if refused else fake.answer(self.command, parts.path, body)
+                selector = parse_qs(parts.query).get("labelSelector", [""])[0]
+                told = {} if refused else fake.answer(self.command, parts.path, body, selector)
                 text = json.dumps(told).encode()
                 self.send_response(403 if refused else 200)
                 self.send_header("Content-Type", "application/json")

@@ -36,10 +36,12 @@ def test_nothing_that_dies_loses_or_doubles_a_row(
     application.start(options)
     application.until(lambda: acted(application) and len(application.executors()) == 2, "shrinking to two executors")
 
-    killed = kill_an_executor(three_workers)
-    await_renewal(application, killed)
-    kill_a_busy_worker(three_workers)
-    await_renewal(application, application.executors())
+    before = application.executors()
+    kill_executor(three_workers, before[0])
+    await_renewal(application, before)
+    before = application.executors()
+    kill_worker_of(three_workers, before[0])
+    await_renewal(application, before)
 
     fail(application, directory)
     application.kill()
@@ -52,24 +54,25 @@ def test_nothing_that_dies_loses_or_doubles_a_row(
     assert not told(application, "RescaleNotReached")
 
 
-def kill_an_executor(cluster: StandaloneCluster) -> list[str]:
-    """Kill the first executor that there is."""
-    victim = next(executor for worker in alive(cluster) for executor in executors_of(worker))
-    words = victim.cmdline()
-    victim.kill()
-    return [words[words.index("--executor-id") + 1]]
+def kill_executor(cluster: StandaloneCluster, name: str) -> None:
+    """Kill an executor alone."""
+    executors_of(worker_of(cluster, name))[name].kill()
 
 
-def kill_a_busy_worker(cluster: StandaloneCluster) -> None:
+def kill_worker_of(cluster: StandaloneCluster, name: str) -> None:
     """Kill a worker together with its executor, as the loss of a machine does."""
-    victim = next(worker for worker in alive(cluster) if executors_of(worker))
-    cluster.kill_worker(cluster.workers.index(victim))
+    cluster.kill_worker(cluster.workers.index(worker_of(cluster, name)))
 
 
-def await_renewal(application: WatchedApplication, gone: list[str]) -> None:
+def worker_of(cluster: StandaloneCluster, name: str) -> int:
+    """Give the worker that runs an executor."""
+    return next(worker for worker in alive(cluster) if name in executors_of(worker))
+
+
+def await_renewal(application: WatchedApplication, before: list[str]) -> None:
     """Wait until there are two executors again, another one among them, and the query goes on."""
     application.until(
-        lambda: len(application.executors()) == 2 and not set(gone) <= set(application.executors()), "renewal"
+        lambda: len(application.executors()) == len(before) and application.executors() != before, "renewal"
     )
     application.until_more_batches("orders", 2)
 

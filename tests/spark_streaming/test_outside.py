@@ -20,7 +20,7 @@ from headgate.providers.processes import FOLDER
 from headgate.testing.fakes import RecordingEvents
 from headgate.wiring import service
 
-PATIENCE_S = 150.0
+PATIENCE_S = 240.0
 BUSY_THEN_CALM = "0s:20, 15s:150, 40s:10"
 """Rows a second, of which a core does not quite a hundred."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -30,9 +29,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def ended(cluster: StandaloneCluster, directory: Path) -> WatchedApplication:
     """Give an application to which executors came while it ran, and from which Headgate took those to spare."""
-    application = WatchedApplication(
-        with_workers(cluster, 1), directory, "three.py", LOAD, datetime.now(UTC).isoformat()
-    )
+    application = WatchedApplication(with_workers(cluster, 1), directory, "three.py", LOAD)
     application.start({})
     application.until_more_batches("totals", 2)
     with_workers(cluster, 3)

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headgate.agent.attached import Agent
+from headgate.algorithm.explain import explain
 from headgate.engines.spark.source.load import register
 
 STOP = "stop"
@@ -81,7 +82,7 @@ class Diary:
                     current={each.vertex: each.current for each in decision.proposals},
                     wanted={each.vertex: each.wanted for each in decision.proposals},
                     names=[each.name for each in decision.proposals],
-                    explained=self._agent.explain(),
+                    explained="\n".join(explain(decision)),
                 )
 
     def _note(self, about: str, values: Mapping[str, object], what: str = "") -> None:

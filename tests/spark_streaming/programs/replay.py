@@ -13,7 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headgate.engines.spark.source.load import register
 
-LIMIT_S = 100.0
+LIMIT_S = 90.0
 
 
 def main(directory: Path, start: str, most_rows: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -19,12 +20,12 @@ KEYS = 50
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def main(directory: Path, profile: str, start: str) -> None:
+def main(directory: Path, profile: str) -> None:
     """Run until asked to stop."""
     session = SparkSession.builder.appName("three").getOrCreate()
     session.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
     agent = headgate.attach(session)
-    stream = partial(load, session, profile, start)
+    stream = partial(load, session, profile, datetime.now(UTC).isoformat())
     queries = {
         "orders": begin("orders", stream().mapInArrow(sleep_per_row(8), SCHEMA), directory),
         "clicks": begin("clicks", stream().mapInArrow(sleep_per_row(2), SCHEMA), directory),
@@ -51,4 +52,4 @@ def count(name: str, counts: DataFrame, directory: Path) -> StreamingQuery:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(Path(sys.argv[1]), sys.argv[2])
