@@ -8,10 +8,9 @@ from datetime import datetime
 from threading import Lock
 
 from headgate.model.decision import Decision
-from headgate.model.measures import JobMeasure
+from headgate.model.measures import SUBUNIT, JobMeasure
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
-from headgate.model.tables import SUBUNIT
 from headgate.pipeline.downtime_runs import KEEP, Run, SeenRescale, rescales_of
 from headgate.ports import DecisionSink, SampleSink
 from headgate.samplelog.layout import epoch_ms

@@ -17,9 +17,9 @@ import pyspark.sql.functions as F  # noqa: N812 (the name everybody gives it)
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from headgate.model.decision import Outcome
-from headgate.model.measures import JobMeasure
+from headgate.model.measures import SUBUNIT, JobMeasure
 from headgate.model.reasons import Reason
-from headgate.model.tables import SUBUNIT, TABLES
+from headgate.model.tables import TABLES
 from headgate.pipeline.downtime_runs import Run, SeenRescale, rescales_of
 from headgate.pipeline.live import address
 from headgate.pipeline.schemas import spark_schema

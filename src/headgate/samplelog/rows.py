@@ -17,9 +17,9 @@ from pydantic import TypeAdapter
 
 from headgate.model.decision import Decision
 from headgate.model.identity import VertexId
-from headgate.model.measures import MeasureKind
+from headgate.model.measures import SUBUNIT, MeasureKind
 from headgate.model.samples import JobSample, Signal, VertexSample
-from headgate.model.tables import DECISIONS, JOBS, SAMPLES, SIGNALS, SUBUNIT, VERTICES
+from headgate.model.tables import DECISIONS, JOBS, SAMPLES, SIGNALS, VERTICES
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.samplelog.layout import epoch_ms, instant
 from headgate.samplelog.quiet import is_quiet, quiet_table, read_quiet

@@ -12,9 +12,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.measures import JobMeasure, Measure
+from headgate.model.measures import SUBUNIT, JobMeasure, Measure
 from headgate.model.samples import JobSample, VertexSample
-from headgate.model.tables import SUBUNIT
 from headgate.ports import Candidate
 from headgate.samplelog.layout import epoch_ms, instant
 from headgate.samplelog.reader import LogReader
