@@ -55,6 +55,8 @@ class Waves:
     Into how many tasks a batch is cut tells `NUM_SOURCE_PARTITIONS`; more cores than that are there for other queries.
     """
 
+    mode = "WAVES"
+
     def __init__(self, _parameters: Mapping[str, str] = {}, /) -> None:
         """Need no parameters."""
 

@@ -71,7 +71,7 @@ def _rates(application: Application, place: int) -> Iterator[tuple[ScalingMetric
 def _load(application: Application, place: int) -> float:
     """Give the share of its interval that a batch takes; without one, what comes in over what could be done."""
     if application.pace.interval_ms[place] > 0:
-        return min(1.0, application.queries[place].load)
+        return float(np.minimum(1.0, application.queries[place].load))
     rate = application.ends.usual[place, application.ends.here]
     return float(min(1.0, application.demand.target[place] / rate)) if rate > 0 else math.nan
 

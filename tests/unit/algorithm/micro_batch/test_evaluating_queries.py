@@ -70,14 +70,10 @@ def test_costs_that_are_not_told_apart_are_waited_for() -> None:
 
 
 def test_more_cores_are_taken_only_if_the_cheap_end_asks_for_it() -> None:
-    """600 rows/s on two cores: too many at 4 ms a row, not if a row may cost 1 ms and a batch nothing."""
-    busy = watched_application(SimulatedQuery(load=lambda _: 600.0), seconds=60)
+    """400 rows/s on two cores: too many at 300 ms a batch outside of its tasks, not if that may be nothing."""
+    busy = watched_application(SimulatedQuery(load=lambda _: 400.0, noise=0.0))
     assert decided(busy).proposals[0].wanted > 2
-    vague = {Measure.ROW_COST_ERROR: 3900.0, Measure.TASK_OVERHEAD: 0.0}
-    assert decided(told(busy, {**vague, Measure.BATCH_DURATION: 1000.0, Measure.BATCH_LIMIT: 4000.0})).reason in {
-        Reason.BALANCED,
-        Reason.UTILIZATION_TARGET,
-    }
+    assert decided(told(busy, {Measure.BATCH_OVERHEAD_ERROR: 300.0})).proposals[0].wanted == 2
 
 
 def test_fewer_cores_are_taken_only_if_the_dear_end_allows_it() -> None:
@@ -118,7 +114,7 @@ def test_a_limit_is_named_where_it_keeps_a_query_behind() -> None:
 
 def test_too_few_tasks_are_named() -> None:
     """Two tasks are two cores' work."""
-    decision = decided(watched_application(SimulatedQuery(load=lambda _: 700.0, tasks=(2,)), cores=2, seconds=60))
+    decision = decided(watched_application(SimulatedQuery(load=lambda _: 500.0, tasks=(2,)), cores=2, seconds=60))
     assert decision.reason is Reason.LIMITED
     assert decision.proposals[0].steps[-1].reason is Reason.BATCH_TASKS
 
@@ -165,7 +161,7 @@ def test_moving_state_is_weighed_against_the_cores_saved() -> None:
 
 
 def test_a_query_without_an_interval_has_its_target_duration() -> None:
-    """Ten seconds a batch: one core does 240 rows/s then, of which a trigger of two seconds leaves 210."""
-    query = SimulatedQuery(load=lambda _: 150.0, interval_s=None)
+    """Ten seconds a batch: one core does 240 rows/s then, of which a trigger of two seconds leaves 205."""
+    query = SimulatedQuery(load=lambda _: 150.0, interval_s=None, noise=0.0)
     [metrics] = metrics_of(watched_application(query, cores=1)).vertices.values()
-    assert metrics.metrics[ScalingMetric.TRUE_PROCESSING_RATE] == pytest.approx(240, rel=0.06)
+    assert metrics.metrics[ScalingMetric.TRUE_PROCESSING_RATE] == pytest.approx(240, rel=0.08)
