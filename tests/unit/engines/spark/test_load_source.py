@@ -91,8 +91,10 @@ def test_a_faulty_option_is_told_when_the_query_is_defined() -> None:
 
 def test_executors_need_no_headgate(tmp_path: Path) -> None:
     """What is sent to them brings everything along but PySpark and PyArrow."""
+    part = load.Slice(partition=1, begin=0, end=3)
     with by_value():
-        (tmp_path / "reader").write_bytes(cloudpickle.dumps((LoadSource, load.Slice(partition=1, begin=0, end=3))))
+        pickled = cloudpickle.dumps((LoadSource, part))  # type: ignore[no-untyped-call]
+    (tmp_path / "reader").write_bytes(pickled)
     program = (
         "import pickle, sys; sys.modules['headgate'] = None\n"
         "source, part = pickle.load(open(sys.argv[1], 'rb'))\n"

@@ -101,12 +101,9 @@ class JvmGateway:
         standing = self._backend.look()
         staying = [executor for executor in standing.executors if not executor.leaving]
         cores = min((executor.cores for executor in staying), default=self._configured_cores())
-        instants = [self._backend.started_at, *(executor.added_at for executor in staying)]
-        return (
-            tuple(one.id for one in staying),
-            cores,
-            max([*instants, *([standing.lost_at] if standing.lost_at else [])]),
-        )
+        lost_at = [standing.lost_at] if standing.lost_at else []
+        told_at = max([self._backend.started_at, *lost_at, *(executor.added_at for executor in staying)])
+        return tuple(sorted(executor.id for executor in staying)), cores, told_at
 
     def _local(self) -> tuple[tuple[str, ...], int, datetime]:
         with asking():

@@ -1,0 +1,99 @@
+"""What a local Spark cluster stands on: a lean home, settings in files, groups and applications that are ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from headgate.engines.flink.local.processes import Children
+from headgate.engines.spark.local.application import Application
+from headgate.engines.spark.local.groups import end_groups
+from headgate.engines.spark.local.home import find_spark_home, link_home, remove_work
+from headgate.engines.spark.local.settings import application, environment, write_defaults
+from headgate.errors import PermanentError
+
+
+def test_the_home_is_the_interpreters_own_without_its_python_code(tmp_path: Path) -> None:
+    """So workers import PySpark from where it is compiled; linking again changes nothing."""
+    spark_home = find_spark_home(Path(sys.executable))
+    home = link_home(spark_home, tmp_path)
+    assert link_home(spark_home, tmp_path) == home
+    assert (home / "bin" / "spark-class").samefile(spark_home / "bin" / "spark-class")
+    assert sorted(path.name for path in home.iterdir()) == ["bin", "jars"]
+
+
+def test_an_interpreter_without_pyspark_is_named(tmp_path: Path) -> None:
+    """It would fail with less clear words later."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
+    python.chmod(0o755)
+    with pytest.raises(PermanentError, match=f"{python} has no PySpark"):
+        find_spark_home(python)
+
+
+def test_what_a_local_cluster_leaves_is_removed(tmp_path: Path) -> None:
+    """Whether there is any or not."""
+    (tmp_path / "work" / "app-1").mkdir(parents=True)
+    remove_work(tmp_path)
+    remove_work(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_reach_a_driver_as_a_file(tmp_path: Path) -> None:
+    """Those of the application win over ours."""
+    told = application("spark://127.0.0.1:7", tmp_path) | {"spark.executor.cores": "2"}
+    write_defaults(tmp_path / "conf", told)
+    lines = (tmp_path / "conf" / "spark-defaults.conf").read_text().splitlines()
+    assert "spark.master spark://127.0.0.1:7" in lines
+    assert "spark.executor.cores 2" in lines
+    assert "spark.driver.bindAddress 127.0.0.1" in lines
+
+
+def test_another_sparks_variables_do_not_get_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a shell or a test before has set for its own Spark."""
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master yarn")
+    monkeypatch.setenv("SPARK_HOME", "/elsewhere")
+    given = environment(
+        spark_home=tmp_path / "home", java_home=tmp_path, python=Path(sys.executable), directory=tmp_path
+    )
+    assert "PYSPARK_SUBMIT_ARGS" not in given
+    assert given["SPARK_HOME"] == str(tmp_path / "home")
+    assert given["SPARK_LOCAL_IP"] == "127.0.0.1"
+
+
+def test_who_stays_behind_its_leader_is_ended() -> None:
+    """An executor that does not end by itself, long after its worker has."""
+    leader = subprocess.Popen(["/bin/sh", "-c", "sleep 600 & exit 0"], start_new_session=True)
+    leader.wait()
+    os.killpg(leader.pid, 0)
+    end_groups([leader.pid], timedelta())
+    end_groups([leader.pid], timedelta(seconds=20))
+
+
+def test_an_application_is_awaited_stopped_and_killed(tmp_path: Path) -> None:
+    """What it said is there afterwards."""
+    children = Children()
+
+    def run(program: str) -> Application:
+        command = [sys.executable, "-uc", program]
+        started = children.start("program", command, environment=dict(os.environ), output=tmp_path / "out")
+        return Application(started, children)
+
+    try:
+        assert run("print('done')").wait(timedelta(seconds=30)) == 0
+        sleeping = run("import time; time.sleep(600)")
+        with pytest.raises(PermanentError, match="program still runs after 0:00:00; its last lines:\ndone"):
+            sleeping.wait(timedelta())
+        sleeping.stop()
+        assert sleeping.wait(timedelta(seconds=30)) != 0
+        other = run("import time; time.sleep(600)")
+        other.kill()
+        other.kill()
+        assert not other.running
+    finally:
+        children.close()
