@@ -10,6 +10,8 @@ from typing import Self
 from headgate.agent.journal import Journal
 from headgate.agent.loop import ControlLoop
 from headgate.algorithm.explain import explain
+from headgate.engines.spark.attached.restarts import QueryRestarts
+from headgate.engines.spark.attached.start_settings import QueryFactory
 from headgate.model.decision import Decision, Outcome
 from headgate.model.events import Event
 from headgate.model.identity import JobKey
@@ -51,16 +53,19 @@ class Agent:
     Headgate at work inside of an application; `headgate.attach` gives it.
 
     It works until it is closed or the application ends. It may be used as a context manager. Every method may be called
-    from any thread, and none of them waits for Spark.
+    from any thread; but for `await_termination` none of them waits for Spark.
     """
 
-    def __init__(self, *, job: JobKey, journal: Journal, switch: Switch, loop: ControlLoop) -> None:
+    def __init__(
+        self, *, job: JobKey, journal: Journal, switch: Switch, loop: ControlLoop, restarts: QueryRestarts
+    ) -> None:
         """Hold the parts; the loop is started by whoever made them."""
         self._job = job
         self._journal = journal
         self._switch = switch
         self._usual = switch.mode
         self._loop = loop
+        self._restarts = restarts
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -102,6 +107,27 @@ class Agent:
     def resume(self) -> None:
         """Do again what the option `mode` says."""
         self._switch.mode = self._usual
+
+    def manage(self, name: str, factory: QueryFactory) -> None:
+        """
+        Let a query be started anew where its settings are to change: its rows per batch, its trigger, its partitions.
+
+        Args:
+            name: of the query, or its id where it has none.
+            factory: starts it with the settings that it is given, under its own name, from its own checkpoint.
+        """
+        self._restarts.manage(name, factory)
+
+    def await_termination(self, name: str) -> None:
+        """
+        Block until a managed query has ended, other than to be started anew.
+
+        `StreamingQuery.awaitTermination` returns at each restart.
+
+        Raises:
+            StreamingQueryException: it failed.
+        """
+        self._restarts.await_termination(name)
 
     def close(self) -> None:
         """

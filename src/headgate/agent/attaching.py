@@ -78,4 +78,4 @@ def _begun(target: Target, settings: Settings) -> Agent:
         )
         loop = ControlLoop(control.runner, is_alive=partial(is_running, target.session), on_end=opened.pop_all().close)
     loop.start()
-    return Agent(job=engine.job, journal=journal, switch=switch, loop=loop)
+    return Agent(job=engine.job, journal=journal, switch=switch, loop=loop, restarts=engine.restarts)

@@ -20,6 +20,7 @@ from headgate.control.reactive.steering import Steering
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.runner import Runner, TickRun
 from headgate.control.selection import SelectedRealizer
+from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.events.merging import MergingEventHandler
 from headgate.model.identity import JobKey
 from headgate.options.agent import AgentOptions
@@ -28,6 +29,8 @@ from headgate.options.service import Mode
 from headgate.plugins.host import PluginHost
 from headgate.ports import FailureHistory, JobListFetcher, MetricCollector, ScalingRealizer, StateStore
 
+_KEPT = timedelta(hours=1)
+"""How long samples are kept at least: windows grow with what batches take."""
 _TIME_LIMIT = timedelta(seconds=10)
 """Of taking one sample."""
 
@@ -41,6 +44,8 @@ class Engine:
     collector: MetricCollector
     failures: FailureHistory
     realizer: ScalingRealizer
+    restarts: QueryRestarts
+    """Of queries that the application lets be started anew."""
     failed_queries: FailedQueries = none_failed
     """Tells which queries of the application have ended by an exception."""
 
@@ -63,7 +68,7 @@ class Control:
             host=self.host,
             events=events,
             collect_interval=options.collect_interval,
-            keep=options.autoscaler.metrics_window,
+            keep=max(options.autoscaler.metrics_window, _KEPT),
         )
         steering = Steering(events=events)
         outbox = Outbox(store=self.store, events=events)

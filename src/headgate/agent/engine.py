@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from headgate.agent.composing import Engine
+from headgate.agent.log import log_restart
 from headgate.agent.sessions import Target
 from headgate.engines.spark.attached.calls import Calls
 from headgate.engines.spark.attached.collector import AttachedMetricCollector
@@ -15,6 +16,8 @@ from headgate.engines.spark.attached.jvm import JvmGateway
 from headgate.engines.spark.attached.lever import open_lever
 from headgate.engines.spark.attached.listener import listen, stop_listening
 from headgate.engines.spark.attached.room import room_finder
+from headgate.engines.spark.attached.restartable import SessionQueries
+from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.engines.spark.realizer import ExecutorsRealizer
 from headgate.model.identity import JobKey
 from headgate.options.agent import AgentOptions
@@ -36,11 +39,13 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
     if listener := listen(session, feed):
         opened.callback(stop_listening, session, listener)
     failures = AttachedFailureHistory(gateway, feed, calls=calls, only=only)
+    restarts = QueryRestarts(SessionQueries(session), {}, report=log_restart)
     return Engine(
         job=JobKey(options.cluster, str(session.sparkContext.appName)),
         jobs=AttachedJobListFetcher(gateway, feed, options.autoscaler, cluster=options.cluster, calls=calls, only=only),
         collector=AttachedMetricCollector(gateway, feed, calls=calls, only=only, room=room),
         failures=failures,
         failed_queries=failures.failed_queries,
-        realizer=ExecutorsRealizer(lever),
+        realizer=ExecutorsRealizer(lever, restarts),
+        restarts=restarts,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from headgate.engines.spark.attached.restart import Restarted
 from headgate.model.events import Event, EventType
 
 LOGGER = logging.getLogger("headgate")
@@ -14,3 +15,13 @@ def log_event(event: Event) -> None:
     """Write one line, a warning for `EventType.WARNING`."""
     level = logging.WARNING if event.type is EventType.WARNING else logging.INFO
     LOGGER.log(level, "%s %s: %s", event.reason.value, event.subject, event.message)
+
+
+def log_restart(restarted: Restarted) -> None:
+    """Say what became of a query that was started anew; one that does not run any more is an error."""
+    if not restarted.failure:
+        LOGGER.info("query %s was started anew with %s", restarted.query, restarted.settings.text)
+        return
+    level = logging.WARNING if restarted.runs else logging.ERROR
+    state = f"it runs with {restarted.settings.text}" if restarted.runs else "it does not run now"
+    LOGGER.log(level, "query %s: %s; %s", restarted.query, restarted.failure, state)

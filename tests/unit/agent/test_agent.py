@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Event as Flag
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from headgate.agent.attached import Agent, Switch
 from headgate.agent.composing import Control, Engine
 from headgate.agent.journal import Journal
 from headgate.agent.loop import ControlLoop
+from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.errors import UnreachableError
 from headgate.model.decision import Outcome
 from headgate.model.identity import JobKey
@@ -63,6 +65,14 @@ class Application(FakeEngine):
         return JobFailures(failures=())
 
 
+class NoQueries:
+    """A session without queries."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Know of none, whatever is asked."""
+        return lambda *_: None
+
+
 class DoublesOnce:
     """Wants four cores for the query, whatever it is on."""
 
@@ -109,12 +119,14 @@ class Story:
         self.ended = Flag()
         self.switch = Switch(Mode.ACT)
         self.journal = Journal()
+        restarts = QueryRestarts(NoQueries(), {})
         engine = Engine(
             job=APP,
             jobs=self.application,
             collector=self.application,
             failures=self.application,
             realizer=self.application,
+            restarts=restarts,
         )
         control = Control(
             engine=engine,
@@ -126,7 +138,7 @@ class Story:
         )
         self.is_alive: Callable[[], bool] = lambda: self.alive
         self.loop = ControlLoop(control.runner, is_alive=lambda: self.is_alive(), on_end=self.ended.set)  # noqa: PLW0108 - a story may change it
-        self.agent = Agent(job=APP, journal=self.journal, switch=self.switch, loop=self.loop)
+        self.agent = Agent(job=APP, journal=self.journal, switch=self.switch, loop=self.loop, restarts=restarts)
 
     @property
     def cores(self) -> int:

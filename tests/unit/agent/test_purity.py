@@ -38,6 +38,7 @@ from headgate.agent.loop import ControlLoop
 from headgate.agent.remembering import open_state_store
 from headgate.agent.settings import read_settings
 from headgate.config.secrets import resolve
+from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.errors import ConfigError, UnsupportedError
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus, Measure
@@ -80,14 +81,15 @@ class Application:
 
 
 application, journal, ended = Application(), Journal(), Event()
-engine = Engine(job=JOB, jobs=application, collector=application, failures=application, realizer=application)
+engine = Engine(job=JOB, jobs=application, collector=application, failures=application, realizer=application,
+                restarts=QueryRestarts(None, {}))
 control = Control(
     engine=engine, options=settings.options, mode=Mode.ACT, journal=journal,
     store=open_state_store("memory", ExitStack()),
     host=PluginHost(lambda: settings.catalog, settings.options.plugins, resolve=resolve),
 )
 loop = ControlLoop(control.runner, is_alive=lambda: True, on_end=ended.set)
-agent = Agent(job=JOB, journal=journal, switch=Switch(Mode.ACT), loop=loop)
+agent = Agent(job=JOB, journal=journal, switch=Switch(Mode.ACT), loop=loop, restarts=engine.restarts)
 loop.start()
 waited = Event()
 for _ in range(3000):
