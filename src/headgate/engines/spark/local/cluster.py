@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from headgate.engines.flink.local.loopback import HOST, call_json, free_ports
 from headgate.engines.flink.local.processes import Child, Children
 from headgate.engines.spark.local import settings
 from headgate.engines.spark.local.application import Application
+from headgate.engines.spark.local.groups import end_groups
 from headgate.engines.spark.local.home import find_spark_home, link_home
 from headgate.errors import PermanentError
 
@@ -74,6 +75,7 @@ class StandaloneCluster:
         self._children = Children()
         self._master: Child | None = None
         self._workers: list[Child] = []
+        self._groups: list[int] = []
         self._applications = 0
         port, web_port = free_ports(2)
         self._ports = (port, web_port)
@@ -116,6 +118,8 @@ class StandaloneCluster:
             patience: how long each process may take to end before it is killed.
         """
         self._children.close(patience=patience)
+        end_groups(self._groups, patience)
+        self._groups.clear()
         if self._temporary:
             shutil.rmtree(self.directory, ignore_errors=True)
 
@@ -123,7 +127,7 @@ class StandaloneCluster:
         """Start the master, or start it again at the same ports after it was killed; it remembers nothing."""
         port, web_port = self._ports
         places = ("--host", HOST, "--port", str(port), "--webui-port", str(web_port))
-        self._master = self._start("master", f"{_DEPLOYED}.master.Master", *places)
+        self._master = self._start_daemon("master", f"{_DEPLOYED}.master.Master", *places)
 
     def kill_master(self) -> None:
         """Kill the master as a crash would; running applications keep their executors."""
@@ -136,7 +140,7 @@ class StandaloneCluster:
         index = len(self._workers)
         size = ("--host", HOST, "--port", "0", "--webui-port", "0", "-c", "1", "-m", "700m")
         place = ("-d", str(self.directory / "work" / f"worker-{index}"), self.master_url)
-        self._workers.append(self._start(f"worker-{index}", f"{_DEPLOYED}.worker.Worker", *size, *place))
+        self._workers.append(self._start_daemon(f"worker-{index}", f"{_DEPLOYED}.worker.Worker", *size, *place))
         return index
 
     def kill_worker(self, index: int, which: signal.Signals = signal.SIGKILL) -> None:
@@ -191,17 +195,21 @@ class StandaloneCluster:
         name = f"application-{self._applications}"
         place = self.directory / name
         settings.write_defaults(place, settings.application(self.master_url, self.directory) | dict(conf))
+        command = [str(self._python), str(program), *arguments]
+        return Application(self._start(name, command, {"SPARK_CONF_DIR": str(place)}), self._children)
+
+    def _start_daemon(self, name: str, main_class: str, *arguments: str) -> Child:
+        return self._start(name, [str(self._spark_home / "bin" / "spark-class"), main_class, *arguments])
+
+    def _start(self, name: str, command: Sequence[str], environment: Mapping[str, str] = _NOTHING) -> Child:
         child = self._children.start(
             name,
-            [str(self._python), str(program), *arguments],
-            environment=self._environment | {"SPARK_CONF_DIR": str(place)},
+            command,
+            environment={**self._environment, **environment},
             output=self.directory / f"{name}.log",
         )
-        return Application(child, self._children)
-
-    def _start(self, name: str, main_class: str, *arguments: str) -> Child:
-        command = [str(self._spark_home / "bin" / "spark-class"), main_class, *arguments]
-        return self._children.start(name, command, environment=self._environment, output=self.directory / f"{name}.log")
+        self._groups.append(child.process.pid)
+        return child
 
     def _registered(self) -> int:
         try:

@@ -1,0 +1,36 @@
+"""What is left of process groups whose leaders have ended: executors, and the JVMs of drivers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import timedelta
+
+_POLL_S = 0.05
+
+
+def end_groups(groups: Iterable[int], patience: timedelta) -> None:
+    """
+    Wait until no process of these groups is left; kill those that are there after `patience`.
+
+    Args:
+        groups: that were told to end already.
+        patience: for all together.
+    """
+    deadline = time.monotonic() + patience.total_seconds()
+    for group in groups:
+        while _lives(group) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
