@@ -1,5 +1,5 @@
 """
-Four ways to hold executors for one streaming query on Spark: `python -m benchmarks.spark_policies`, five hours.
+Four ways to hold executors for one streaming query on Spark: `python -m benchmarks.spark_policies`, 5 hours.
 
 Static for the mean load, static for the highest, Spark's dynamic allocation, and Headgate, one run after another on
 real standalone clusters. A run that is finished is kept: called again, the series goes on where it ended.
@@ -15,9 +15,10 @@ from typing import Annotated
 import typer
 
 from benchmarks.spark_load import Load
+from benchmarks.spark_optimum import BatchCost
 from benchmarks.spark_policies_results import RESULTS, Results, calibration, compared
 from benchmarks.spark_policies_run import measured
-from benchmarks.spark_policies_setting import CALIBRATED, POLICIES, Policy, static
+from benchmarks.spark_policies_setting import CALIBRATED, POLICIES, WORKERS, Policy, static
 
 
 def main(
@@ -26,6 +27,8 @@ def main(
     policies: str = ",".join(POLICIES),
     out: Path = RESULTS,
     logs: Annotated[Path | None, typer.Option(exists=True)] = None,
+    *,
+    anew: bool = False,
 ) -> None:
     """
     Measure what a batch costs, then each policy under the load of each seed.
@@ -36,16 +39,32 @@ def main(
         policies: those to measure, with commas between.
         out: takes one file for each run.
         logs: keeps what the applications said; by default nothing does.
+        anew: forget all earlier runs first.
+
+    Raises:
+        SystemExit: the machine is too slow, or too busy, for these loads.
     """
     results = Results(out)
+    if anew:
+        results.forget()
     for cores, load in CALIBRATED.items():
         _measure(results, calibration(cores), static(cores), load=load, logs=logs)
     cost = results.cost()
     print(f"a batch: {cost}")
-    for seed in seeds.split(","):
-        load = Load(seed=int(seed), duration_s=round(60 * minutes))
+    for load in (Load(seed=int(seed), duration_s=round(60 * minutes)) for seed in seeds.split(",")):
+        _confirm(load, cost)
         for arm in policies.split(","):
             _measure(results, compared(load.seed, arm), POLICIES[arm](load, cost), load=load, logs=logs)
+
+
+def _confirm(load: Load, cost: BatchCost) -> None:
+    """Refuse a series in which no size could bear the highest load: it would compare nothing."""
+    most = cost.capacity_per_s(WORKERS)
+    if load.peak_per_s > most:
+        message = (
+            f"{WORKERS} cores bear {most:.0f} rows/s here, of {load.peak_per_s:.0f}. Hint: wait for a quiet machine"
+        )
+        raise SystemExit(message)
 
 
 def _measure(results: Results, name: str, policy: Policy, *, load: Load, logs: Path | None) -> None:

@@ -31,7 +31,14 @@ class Results:
         """Keep a run: a batch a line, a change of cores a line."""
         self.folder.mkdir(parents=True, exist_ok=True)
         members = (f" {json.dumps(key)}: {_told(value, by_row=key in _ROWS)}" for key, value in run.items())
-        self._path(name).write_text("{\n" + ",\n".join(members) + "\n}\n", encoding="utf-8")
+        unfinished = self.folder / f"{name}.new"
+        unfinished.write_text("{\n" + ",\n".join(members) + "\n}\n", encoding="utf-8")
+        unfinished.replace(self._path(name))
+
+    def forget(self) -> None:
+        """Delete all runs."""
+        for name in self.names():
+            self._path(name).unlink()
 
     def raw(self, name: str) -> dict[str, Any]:
         """Give a run as it was written."""

@@ -60,6 +60,12 @@ def test_a_run_is_found_again_as_it_was_kept(results: Results) -> None:
     assert not results.has(compared(7, "peak"), LOAD)
 
 
+def test_a_series_that_begins_anew_forgets_every_run(results: Results) -> None:
+    """The calibration too: it is of the machine as it was."""
+    results.forget()
+    assert results.names() == []
+
+
 def test_what_a_batch_costs_is_read_off_the_calibration(results: Results) -> None:
     """The sizes of a comparison follow from it."""
     found = results.cost()
