@@ -21,7 +21,7 @@ PATIENCE = timedelta(seconds=300)
 QUICK: Mapping[str, str] = {
     "collect.interval": "1 s",
     "decide.interval": "2 s",
-    "job.autoscaler.metrics.window": "12 s",
+    "job.autoscaler.metrics.window": "20 s",
     "job.autoscaler.stabilization.interval": "4 s",
     "job.autoscaler.scale-down.interval": "4 s",
 }

@@ -21,8 +21,8 @@ from headgate.testing.fakes import RecordingEvents
 from headgate.wiring import service
 
 PATIENCE_S = 240.0
-BUSY_THEN_CALM = "0s:20, 15s:150, 40s:10"
-"""Rows a second, of which a core does not quite a hundred."""
+BUSY_THEN_CALM = "0s:40, 15s:300, 40s:20"
+"""Rows a second, of which a core does not quite two hundred."""
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from headgate.engines.spark.source.load import value_of
 
 QUERIES = ("orders", "clicks", "totals")
 LOAD = "sine(24, 12, 20s)"
-"""Rows that take 10 ms in all three: a quarter of a core."""
+"""Rows that take 10 ms in all three, a quarter of a core, from two partitions: a third executor is of no use."""
 KEYS = 50
 
 

@@ -24,8 +24,9 @@ def main(directory: Path, profile: str) -> None:
     """Run until asked to stop."""
     session = SparkSession.builder.appName("three").getOrCreate()
     session.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+    session.conf.set("spark.sql.shuffle.partitions", "2")
     agent = headgate.attach(session)
-    stream = partial(load, session, profile, datetime.now(UTC).isoformat())
+    stream = partial(load, session, profile, datetime.now(UTC).isoformat(), partitions=2)
     queries = {
         "orders": begin("orders", stream().mapInArrow(sleep_per_row(8), SCHEMA), directory),
         "clicks": begin("clicks", stream().mapInArrow(sleep_per_row(2), SCHEMA), directory),

@@ -1,4 +1,4 @@
-"""A streaming application that knows nothing of an autoscaler: ten milliseconds of work a row."""
+"""A streaming application that knows nothing of an autoscaler: five milliseconds of work a row."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def main(directory: Path, profile: str) -> None:
     start = datetime.now(UTC).isoformat()
     options = {"profile": profile, "start": start, "partitions": "4", "maxRowsPerTrigger": "200"}
     orders = session.readStream.format("headgate-load").options(**options).load()
-    worked = orders.mapInArrow(sleep_per_row(10), "partition INT, offset LONG, value LONG")
-    sink = worked.writeStream.queryName("orders").format("noop").trigger(processingTime="2 seconds")
+    worked = orders.mapInArrow(sleep_per_row(5), "partition INT, offset LONG, value LONG")
+    sink = worked.writeStream.queryName("orders").format("noop").trigger(processingTime="1 second")
     sink.option("checkpointLocation", str(directory / "checkpoint")).start().awaitTermination()
 
 
