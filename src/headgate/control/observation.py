@@ -19,9 +19,13 @@ from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample
+from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import JobState
+from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import Candidate, EventHandler, JobContext, JobListFetcher, MetricCollector, SampleSink
+
+_BATCHES = 3
+"""The fewest that a window has to hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +162,16 @@ def candidate(seen: Observation, state: JobState, now: datetime, restarts: Resta
         return None
     state = aged(state, now, options)
     options = (restarts or Restarts()).expecting(seen.ctx, sample, state.history)
+    options = _spanning_batches(options, sample.settings)
     stable = sample.running_since + options.stabilization_interval
     begin = max(now - options.metrics_window, stable, seen.since or stable)
     known = growths(state.history, sample.topology.parallelism)
     return Candidate(sample=sample, options=options, window_from=begin, growths=known)
+
+
+def _spanning_batches(options: AutoscalerOptions, settings: EngineSettings) -> AutoscalerOptions:
+    """Let the window of micro-batch queries hold several batches, however long they take: each is one sample."""
+    if not settings.shared_workers:
+        return options
+    least = _BATCHES * timedelta(seconds=settings.metric_refresh_s)
+    return replace(options, metrics_window=max(options.metrics_window, least))
