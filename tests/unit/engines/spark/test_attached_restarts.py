@@ -207,7 +207,7 @@ async def test_a_batch_that_does_not_end_is_broken_off() -> None:
 
 async def test_without_a_factory_nothing_is_started() -> None:
     """Only the application knows how to start its queries."""
-    with pytest.raises(RefusedError, match="manage"):
+    with pytest.raises(RefusedError, match="factory"):
         await Application().restarts.change(changes("payments", trigger_interval="10 s"))
 
 

@@ -115,7 +115,7 @@ class SchedulerBackend:
     def request_total(self, count: int) -> None:
         """Ask the cluster manager."""
         with translated():
-            nowhere = _module(self._jvm, "scala.collection.immutable.Map$").empty()
+            nowhere = scala_object(self._jvm, "scala.collection.immutable.Map$").empty()
             if not self._context.requestTotalExecutors(count, 0, nowhere):
                 message = f"the cluster manager did not take the request for {count} executors"
                 raise TransientError(message)
@@ -184,7 +184,7 @@ def _items(sequence: Any) -> Sequence[Any]:
     return [sequence.apply(index) for index in range(sequence.size())]
 
 
-def _module(jvm: Any, name: str) -> Any:
+def scala_object(jvm: Any, name: str) -> Any:
     """Give a Scala object; Py4J has no attribute access to names that end with a dollar sign."""
     found = jvm
     for part in name.split("."):

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
-from headgate.engines.spark.attached.backend import translated
+from headgate.engines.spark.attached.backend import scala_object, translated
 from headgate.engines.spark.attached.repartition import checkpoint_of, open_repartition
 from headgate.errors import HeadgateError, RefusedError
 
@@ -47,7 +47,8 @@ class SessionQueries:
         jvm: Any = self._session.sparkContext._jvm  # noqa: SLF001 - PySpark does not tell
         try:
             with translated():
-                return jvm.org.apache.spark.sql.internal.SQLConf.getConfigEntry(_STATE_PARTITIONS) is not None
+                settings = scala_object(jvm, "org.apache.spark.sql.internal.SQLConf$")
+                return settings.getConfigEntry(_STATE_PARTITIONS) is not None
         except HeadgateError:
             return False
 

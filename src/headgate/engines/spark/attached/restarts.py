@@ -113,10 +113,7 @@ class QueryRestarts:
 
     def _wanted(self, name: str, changes: Mapping[str, str | None]) -> StartSettings:
         if name not in self._factories:
-            message = (
-                f"nobody said how to start query {name!r}: its settings stay. "
-                f"Hint: hand a factory over, headgate.attach(spark).manage({name!r}, factory)"
-            )
+            message = f"nobody said how to start query {name!r}: its settings stay. Hint: hand a factory over for it"
             raise RefusedError(message)
         return with_changes(self.settings(name), changes)
 
@@ -179,7 +176,7 @@ class QueryRestarts:
             raise RefusedError(message)
 
     def _restart(self, name: str, query: Any, settings: StartSettings) -> Restart:
-        before = self.settings(name)
+        before = self._present(name, settings)
         between = None
         if settings.state_partitions not in {None, before.state_partitions}:
             between = partial(self._queries.repartition, query, settings.state_partitions)
