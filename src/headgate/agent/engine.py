@@ -15,9 +15,9 @@ from headgate.engines.spark.attached.jobs import AttachedJobListFetcher
 from headgate.engines.spark.attached.jvm import JvmGateway
 from headgate.engines.spark.attached.lever import open_lever
 from headgate.engines.spark.attached.listener import listen, stop_listening
-from headgate.engines.spark.attached.room import room_finder
 from headgate.engines.spark.attached.restartable import SessionQueries
 from headgate.engines.spark.attached.restarts import QueryRestarts
+from headgate.engines.spark.attached.room import room_finder
 from headgate.engines.spark.realizer import ExecutorsRealizer
 from headgate.model.identity import JobKey
 from headgate.options.agent import AgentOptions

@@ -44,7 +44,7 @@ OPTIONS = AgentOptions(
     autoscaler=replace(
         AutoscalerOptions(),
         evaluator="micro-batch",
-        metrics_window=timedelta(milliseconds=100),
+        metrics_window=timedelta(minutes=1),
         stabilization_interval=timedelta(),
         alignment_mode="OFF",
     ),

@@ -52,7 +52,7 @@ from headgate.ports import JobContext, JobList
 JOB, QUERY = JobKey("spark", "orders"), VertexId("orders.0")
 settings = read_settings(
     {"spark.headgate.collect.interval": "20 ms", "spark.headgate.decide.interval": "20 ms"},
-    {"job.autoscaler.metrics.window": "100 ms", "job.autoscaler.stabilization.interval": "0",
+    {"job.autoscaler.metrics.window": "1 min", "job.autoscaler.stabilization.interval": "0",
      "job.autoscaler.excluded.periods": "3:00-3:01"},
 )
 
