@@ -24,7 +24,7 @@ from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import Candidate, EventHandler, JobContext, JobListFetcher, MetricCollector, SampleSink
 
-_BATCHES = 3
+_BATCHES = 2
 """The fewest that a window has to hold."""
 
 
