@@ -17,11 +17,9 @@ DEFAULTS: Mapping[str, str] = {
     "metrics.window": "20 s",
     # An application counts as running since its first batch on the executors that it has: that one was the slow one.
     "stabilization.interval": "0 s",
-    # Tasks may fill so much of a batch's period. Little reserve is needed: a batch that overruns delays nothing but the
-    # next one, and executors come in seconds.
-    "utilization.target": "0.8",
-    # What keeps noise from flapping; beside it waves are steps already.
-    "target.utilization.boundary": "0.12",
+    # A narrow band, as a change costs seconds and no restart: batches do not overrun their trigger before it grows, and
+    # fewer cores are given back as soon as they would do. Waves are steps, which keeps noise from flapping.
+    "target.utilization.boundary": "0.07",
     # Long enough for a lull of a few batches, short enough to follow an ebbing load.
     "scale-down.interval": "30 s",
     # The pessimistic end of what batches cost has allowed it.
@@ -34,6 +32,10 @@ DEFAULTS: Mapping[str, str] = {
     # Loads that are worth following change within minutes: fewer cores must pay off by then.
     "rescale.horizon": "10 min",
     "backlog-processing.lag-threshold": "10 s",
+    # One query that dies after a change is one too many, and a mistake must not end scaling for good.
+    "rollback.checkers": "restart-loop, never-running, not-reached, falls-behind",
+    "rollback.restarts": "1",
+    "rollback.pause": "10 min",
 }
 """
 Defaults of a Spark application, relative to `job.autoscaler.`: executors come and go in seconds, and no query stops.
@@ -50,5 +52,5 @@ class MicroBatchOptions(Options):
     """
     How long a batch may take where its query has no trigger interval; with one, that is the bound.
 
-    An interval so short that planning fills half of it is none.
+    An interval so short that planning nearly fills it is none.
     """

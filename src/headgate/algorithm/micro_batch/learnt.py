@@ -18,7 +18,7 @@ from headgate.model.measures import Measure
 from headgate.model.samples import JobSample
 
 MICROS_PER_MILLI = 1000.0
-OVERRUN = 0.5
+OVERRUN = 0.9
 """Share of its interval that a batch of no rows may take before the interval counts for nothing."""
 
 
@@ -103,7 +103,7 @@ def paces(queries: Sequence[Query], samples: Sequence[JobSample], batch_ms: Floa
     """
     Read at what pace the batches of each query come.
 
-    An interval so short that a batch of no rows fills half of it is no bound: batches follow each other at once, and
+    An interval so short that a batch of no rows nearly fills it is no bound: batches follow each other at once, and
     may take the target duration as they do without any interval.
     """
     interval = np.array([_told(samples, query.stages[0].id, Measure.BATCH_INTERVAL) for query in queries])
