@@ -34,6 +34,7 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
     session, only = target.session, target.query
     lever = open_lever(session)
     feed, gateway, calls = ProgressFeed(), JvmGateway(session), Calls()
+    opened.callback(calls.close)
     is_reactive = options.autoscaler.execution_mode is ExecutionMode.REACTIVE
     room = room_finder(session) if is_reactive else None
     if listener := listen(session, feed):
