@@ -36,7 +36,7 @@ class QueryMemory:
     costs: QueryCosts | None = None
     """What the fit has learnt; None before the first batch that counts."""
     durations: tuple[timedelta, ...] = ()
-    """Of the latest batches, oldest first."""
+    """Of the latest batches that did not warm up, oldest first."""
     predicted: timedelta | None = None
     """How long the latest batch should have taken by what was known before it; None: nothing was."""
 
@@ -48,7 +48,7 @@ class QueryMemory:
             epoch=self.epoch + (not _follows(batch, self.latest)),
             rows=self.rows + batch.rows,
             load=_load(batch, self.latest),
-            durations=(*self.durations, batch.duration)[-_RECENT:],
+            durations=(*self.durations, *_usual(batch))[-_RECENT:],
             predicted=predicted(self.costs, batch) if self.costs else None,
         )
         return _laid_out(known, batch)
@@ -56,7 +56,7 @@ class QueryMemory:
     @classmethod
     def begun(cls, batch: MicroBatch) -> QueryMemory:
         """Begin with the first batch that was seen."""
-        begun = cls(latest=batch, rows=batch.rows, load=_load(batch, None), durations=(batch.duration,))
+        begun = cls(latest=batch, rows=batch.rows, load=_load(batch, None), durations=_usual(batch))
         return _laid_out(begun, batch)
 
     @property
@@ -66,8 +66,9 @@ class QueryMemory:
 
     @property
     def period(self) -> timedelta:
-        """How far apart new values are at most, by the latest batches."""
-        return max([self.latest.interval or timedelta(), *self.durations])
+        """How far apart new values usually are at most, by the latest batches: a quarter of them may have been longer."""
+        durations = sorted(self.durations) or [self.latest.duration]
+        return max(self.latest.interval or timedelta(), durations[3 * len(durations) // 4])
 
     def measures(self, stage: int) -> Mapping[Measure, float]:
         """Give what is known of a stage; what concerns the whole query stands on its first."""
@@ -89,6 +90,11 @@ class QueryMemory:
             Measure.BATCH_OVERHEAD_ERROR: costs.overhead_error_ms if costs else None,
         }
         return {measure: value for measure, value in known.items() if value is not None}
+
+
+def _usual(batch: MicroBatch) -> tuple[timedelta, ...]:
+    """Give what a batch says about how long the next ones take; one that warms up says nothing."""
+    return () if batch.warming else (batch.duration,)
 
 
 def _laid_out(memory: QueryMemory, batch: MicroBatch) -> QueryMemory:

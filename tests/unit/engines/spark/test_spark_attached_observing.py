@@ -167,7 +167,7 @@ async def test_attached_to_one_query_the_others_do_not_count() -> None:
     jobs = AttachedJobListFetcher(gateway, gateway.feed, OPTIONS, only="count")
     assert [job.status for job in (await jobs.fetch()).jobs] == [JobStatus.RUNNING]
     gateway.active.pop("count")
-    assert [job.status for job in (await jobs.fetch()).jobs] == [JobStatus.FINISHED]
+    assert [job.status for job in (await jobs.fetch()).jobs] == [JobStatus.STARTING]
 
 
 async def test_another_application_is_not_this_job() -> None:
@@ -189,7 +189,7 @@ async def test_unknown_lag_says_so() -> None:
 
 
 async def test_the_status_is_that_of_the_queries() -> None:
-    """From before the first query until the application has ended."""
+    """From before the first query until the application has ended: a query that is stopped may be started again."""
     gateway = FakeGateway()
     jobs = AttachedJobListFetcher(gateway, gateway.feed, OPTIONS)
 
@@ -205,7 +205,7 @@ async def test_the_status_is_that_of_the_queries() -> None:
     gateway.start_query("count")
     assert await status() is JobStatus.RUNNING
     gateway.active.clear()
-    assert await status() is JobStatus.FINISHED
+    assert await status() is JobStatus.STARTING
     gateway.stop()
     assert await status() is JobStatus.FINISHED
 

@@ -60,7 +60,8 @@ class AttachedJobListFetcher:
         """
         Tell how the job is.
 
-        While the application lives, whoever started a query that failed may start it again: it has not failed for good.
+        While the application lives, whoever started a query may start it again, be it that it failed or that it is to go
+        on with other settings: the job is over when the application is.
         """
         try:
             self._application = self._scope.gateway.application()
@@ -73,7 +74,7 @@ class AttachedJobListFetcher:
             return JobStatus.RUNNING
         if failed & self._last or (failed and not self._last):
             return JobStatus.RESTARTING
-        return JobStatus.FINISHED if self._last else JobStatus.STARTING
+        return JobStatus.STARTING
 
     def _context(self, application: Application, status: JobStatus) -> JobContext:
         return JobContext(
