@@ -141,9 +141,9 @@ async def test_a_log_that_begins_anew_begins_everything_anew(stage: Stage) -> No
     orders.log.write_text("")
     orders.__post_init__()
     orders.add_executor()
-    orders.start_query("new")
+    orders.start_query("another")
     topology = await stage.collector.query_topology(job)
-    assert [vertex.name for vertex in topology.vertices] == ["new"]
+    assert [vertex.name for vertex in topology.vertices] == ["another"]
 
 
 async def test_nobody_wants_more_cores_than_all_workers_may_have(stage: Stage) -> None:
