@@ -29,7 +29,7 @@ def laid_beneath(options: AutoscalerOptions, defaults: Mapping[str, str]) -> Aut
         for name in (each.name for each in declarations(AutoscalerOptions))
         if getattr(own, name) != getattr(usual, name) == getattr(options, name)
     }
-    return replace(options, **changed)
+    return replace(options, **changed) if changed else options
 
 
 @cache

@@ -93,7 +93,7 @@ def test_an_unknown_alignment_is_a_warning() -> None:
     key = "job.autoscaler.scaling.parallelism-alignment.mode"
     loaded = load(None, CLUSTERS, {key: "mine", f"{key}.mine.class": "a.B", f"{key}.mine.step": "2"})
     (warning,) = loaded.warnings
-    assert "found 'mine', which is none of BALANCED, EVENLY_SPREAD, OFF: BALANCED holds" in warning
+    assert "found 'mine', which is none of BALANCED, EVENLY_SPREAD, OFF, WAVES: BALANCED holds" in warning
     assert loaded.options.custom_alignments == {"mine.class": "a.B", "mine.step": "2"}
     assert {each.key: each.value for each in describe(loaded)}[f"{key}.mine.class"] == "***"
 

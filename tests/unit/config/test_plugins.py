@@ -101,7 +101,7 @@ def test_an_alignment_mode_that_is_there_is_no_warning(tmp_path: Path) -> None:
     key = "job.autoscaler.scaling.parallelism-alignment.mode"
     assert not load(None, CLUSTERS, {key: "mine", f"{key}.mine.class": "OFF"}).warnings
     (warning,) = load(None, CLUSTERS, {key: "yours", f"{key}.mine.class": "OFF"}).warnings
-    assert "which is none of BALANCED, EVENLY_SPREAD, OFF, mine: BALANCED holds" in warning
+    assert "which is none of BALANCED, EVENLY_SPREAD, OFF, WAVES, mine: BALANCED holds" in warning
     assert tmp_path.exists()
 
 
