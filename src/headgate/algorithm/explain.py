@@ -66,7 +66,8 @@ def _outlook(decision: Decision) -> Iterator[str]:
     """Say what is predicted of a rescale, what is agreed, and what it costs and saves."""
     predicted = decision.forecast or decision.evaluated
     if predicted is not None and predicted.downtime is not None:
-        yield f"  a rescale stops the job for {agreement.told_downtime(predicted.downtime)}"
+        effect = "stops the job for" if predicted.downtime.stops else "delays batches by"
+        yield f"  a rescale {effect} {agreement.told_downtime(predicted.downtime)}"
     if decision.forecast is not None:
         yield f"  agreement {_standing(decision.forecast)}: {agreement.told(decision.forecast)}"
     if decision.price is not None:

@@ -44,6 +44,7 @@ def priced(
         cost_s=sum(proposal.current for proposal in decision.proposals) * downtime,
         saved_s=less * options.rescale_horizon.total_seconds(),
         horizon=options.rescale_horizon,
+        stops=evaluated.downtime is None or evaluated.downtime.stops,
     )
 
 
@@ -80,7 +81,8 @@ def told(price: Price) -> str:
     """Word a price, both of its sides."""
     difference = f"{abs(price.saved_s):.0f}"
     saving = f"shrinking saves {difference}" if price.saved_s > 0 else f"growing takes {difference} more"
+    event = "a restart" if price.stops else "a delay"
     return (
-        f"a restart of {price.downtime_s:.0f} s costs {price.cost_s:.0f} subtask-seconds, "
+        f"{event} of {price.downtime_s:.0f} s costs {price.cost_s:.0f} subtask-seconds, "
         f"{saving} within {format_duration(price.horizon)}"
     )

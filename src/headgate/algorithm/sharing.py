@@ -51,11 +51,13 @@ def _live(plan: Plan, sample: JobSample) -> Plan:
 
 
 def _whole(proposal: Proposal, settings: EngineSettings, *, upwards: bool) -> int:
-    """Round what is wanted to whole workers; what does not move need not be."""
+    """Round what is wanted to whole workers; what does not move, or comes to less than one, need not be."""
     each = settings.slots_per_task_manager if settings.slots_per_task_manager_known else 1
     if not proposal.changes:
         return proposal.wanted
-    return max(1, -(-proposal.wanted // each) if upwards else proposal.wanted // each) * each
+    if upwards:
+        return max(1, -(-proposal.wanted // each)) * each
+    return proposal.wanted // each * each or proposal.current
 
 
 def _all_at(plan: Plan, live: Plan, wanted: int, detail: str) -> Plan:

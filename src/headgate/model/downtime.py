@@ -16,3 +16,5 @@ class Downtime:
     """The interval in which 9 of 10 rescales stay: what must hold is held against this end."""
     basis: str
     """What it was learnt from, in words: `12 rescales of this job`, for example."""
+    stops: bool = True
+    """Whether the job stands still meanwhile; else it runs on, and its batches are late by so much."""

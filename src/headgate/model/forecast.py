@@ -51,3 +51,5 @@ class Price:
     saved_s: float
     """Within the horizon; below 0 for growth."""
     horizon: timedelta
+    stops: bool = True
+    """Whether the job stands still for the downtime; else it runs on, and is late by so much."""

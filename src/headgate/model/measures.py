@@ -62,6 +62,10 @@ class Measure(Enum):
     """Milliseconds between two triggers; absent where one batch follows the other at once. On a query's first stage."""
     BATCH_LIMIT = ("batch_limit_rows", MeasureKind.GAUGE)
     """Most rows that a micro-batch may take from the sources; absent without a limit. On a query's first stage."""
+    BATCH_PLANNING = ("batch_planning_ms", MeasureKind.GAUGE)
+    """Milliseconds of `BATCH_OVERHEAD` in which no task could run; absent where the engine does not tell."""
+    BATCH_ROWS = ("batch_rows", MeasureKind.GAUGE)
+    """Rows of a usual micro-batch lately; on a query's first stage."""
 
     def __init__(self, column: str, kind: MeasureKind) -> None:
         """Keep the parts of the declaration under names."""

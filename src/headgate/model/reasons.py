@@ -119,6 +119,8 @@ class Reason(StrEnum):
     """The last rescale made the job sick and was taken back; nothing is scaled until its pause is over."""
     CONFIGURATION_DEFERRED = "ConfigurationDeferred"
     """Only configuration would change, and it waits for the next start of the job."""
+    CONFIGURATION_CHANGED = "ConfigurationChanged"
+    """Only configuration changes, and the engine has taken it: what it concerns is started anew."""
     NO_ROOM = "NoRoom"
     """The cluster has no room for the change."""
     WORKERS_AWAITED = "WorkersAwaited"

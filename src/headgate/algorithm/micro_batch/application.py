@@ -44,7 +44,7 @@ class Application:
     @cached_property
     def learnt(self) -> Learnt:
         """What batches cost; nothing where a query had none to do."""
-        return learnt(self.queries, self.samples)
+        return learnt(self.queries, self.samples, self.running)
 
     @cached_property
     def unknown(self) -> tuple[Query, ...]:
@@ -56,7 +56,8 @@ class Application:
     def pace(self) -> Pace:
         """At what pace batches come."""
         target = self.options.micro_batch.target_duration
-        return paces(self.queries, self.samples, self.learnt.costs.batch_ms, target)
+        least_ms = self.learnt.costs.batch_ms - self.learnt.batch_error_ms
+        return paces(self.queries, self.samples, np.where(self.learnt.known, least_ms, 0.0), target)
 
     @cached_property
     def rates(self) -> Floats:
@@ -66,7 +67,7 @@ class Application:
         Where batches take so long that the window holds one trigger only, at least as much comes as the latest batch
         got through: it took no more than had come while the one before it ran, and that was shorter.
         """
-        come = np.array([query.arrivals.rate for query in self.queries])
+        come = np.array([query.rate for query in self.queries])
         lasted_ms = np.array([query.batch_s for query in self.queries]) * MILLIS
         overran = np.isnan(come) & (lasted_ms > self.pace.period_ms)
         through = capacity(self.learnt.filled.costs, replace(self.pace, period_ms=lasted_ms), self._here)[:, 0]

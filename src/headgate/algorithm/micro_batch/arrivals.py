@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from headgate.algorithm.deriv import deriv
+from headgate.algorithm.rates import MILLIS
 from headgate.algorithm.series import counter, gauge
 from headgate.algorithm.stats import Floats
 from headgate.model.measures import Measure
@@ -20,33 +20,31 @@ LATEST = 0.25
 """Share of the window, at least, that they span."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrivals:
-    """What came to a query in a window; NaN is unknown."""
-
-    rate: float
-    """Rows/s."""
-    batch_rows: float
-    """Read by a usual batch; 0 when none ended."""
+LEAST = 0.5
+"""Share of the trigger interval below which the time between two measurements says nothing of a rate."""
 
 
-def arrivals(seen: Sequence[VertexSample | None]) -> Arrivals:
+def arrival_rate(seen: Sequence[VertexSample | None]) -> float:
     """
-    Tell what came to a query, never by the engine's own gauge of input.
+    Give the rows/s that come to a query, NaN where that is unknown; never by the engine's own gauge of input.
 
     Rows read and rows waiting, added up, grow by what comes in, however far behind the query is. Both are true at the
-    trigger of a batch, which is when they were measured.
+    trigger of a batch, which is when they were measured. Across a reset of the counter neither counts.
 
     Args:
         seen: the query's first stage at each tick of the window, None where nothing new was measured.
     """
     measured = [each for each in seen if each is not None]
     read, lag = counter(measured, Measure.NUM_RECORDS_IN), gauge(measured, Measure.LAG)
-    come = read.increase if np.isnan(lag).any() else read.increase + lag
-    growth = np.diff(read.increase)
-    return Arrivals(
-        rate=_rate(read.elapsed_s, come), batch_rows=float(np.median(growth[growth > 0])) if growth.any() else 0.0
-    )
+    come = read.increase if np.isnan(lag).any() else read.increase + _growth(lag, read.elapsed_s)
+    interval_s = measured[-1].values.get(Measure.BATCH_INTERVAL, 0.0) / MILLIS if measured else 0.0
+    known = len(measured) > 1 and read.elapsed_s[-1] >= LEAST * interval_s
+    return _rate(read.elapsed_s, come) if known else math.nan
+
+
+def _growth(lag: Floats, elapsed_s: Floats) -> Floats:
+    """Give what the lag grew by since the first measurement, in the time that counts."""
+    return np.cumsum(np.diff(lag, prepend=lag[:1]) * (np.diff(elapsed_s, prepend=0.0) > 0))
 
 
 def _rate(when: Floats, come: Floats) -> float:

@@ -50,6 +50,8 @@ def evaluate(
 def _unready(application: Application) -> NotReady | None:
     if not application.queries:
         return NotReady(reason=Reason.MISSING_METRICS, message="no query runs")
+    if application.samples[-1].slots_total == 0:
+        return NotReady(reason=Reason.MISSING_METRICS, message="there is no executor at this instant")
     if application.unknown:
         message = unknown_costs(application.unknown, application.samples)
         return NotReady(reason=Reason.COST_UNKNOWN, message=message)

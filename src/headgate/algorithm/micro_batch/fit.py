@@ -13,11 +13,13 @@ from headgate.algorithm.micro_batch.overhead import overhead
 from headgate.model.micro_batch import MicroBatch
 
 MEMORY = 120
-"""Batches that are remembered; the weight of the oldest is a sixteenth of the newest's."""
+"""Batches with rows, and as many without, that are remembered."""
 HALF_LIFE = 30
 """Batches after which one counts half: costs drift with data, code and caches."""
 LEAST = 5
 """Batches with rows from which costs count as told apart, as far as their intervals say."""
+LATEST = 11
+"""Batches that tell what is usual: how many rows one has, and into how many tasks it is cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,10 @@ class QueryCosts:
     """a: outside of tasks."""
     overhead_error_ms: float
     """Half the width of its interval; infinite while nothing can be told."""
+    planning_ms: float | None
+    """The part of a in which no task could run; None where the engine does not tell."""
+    rows: float
+    """Of a usual batch lately."""
     stages: tuple[StageCost, ...]
     batches: int
     """How many it was learnt from."""
@@ -55,7 +61,13 @@ class CostFit:
 
     def noting(self, batch: MicroBatch) -> Self:
         """Take a batch in; one that was warming says nothing."""
-        return self if batch.warming else replace(self, batches=(*self.batches, batch)[-MEMORY:])
+        if batch.warming:
+            return self
+        alike = [each for each in self.batches if bool(each.rows) == bool(batch.rows)]
+        kept = self.batches
+        if len(alike) >= MEMORY:
+            kept = tuple(each for each in kept if each is not alike[0])
+        return replace(self, batches=(*kept, batch))
 
     @property
     def costs(self) -> QueryCosts | None:
@@ -73,6 +85,8 @@ class CostFit:
         return QueryCosts(
             overhead_ms=outside.value,
             overhead_error_ms=outside.error if len(full) >= LEAST else math.inf,
+            planning_ms=outside.planning,
+            rows=float(np.median([batch.rows for batch in like[-LATEST:]])),
             stages=tuple(_stage(like, index) for index in range(len(full[-1].stages))),
             batches=len(self.batches),
         )
@@ -84,11 +98,16 @@ def _stage(batches: list[MicroBatch], index: int) -> StageCost:
     task_ms = np.array([batch.stages[index].task_time.total_seconds() * 1000 for batch in batches])
     line = fitted(rows, task_ms, _weights(len(batches)))
     return StageCost(
-        tasks=batches[-1].stages[index].tasks,
+        tasks=_usual([batch.stages[index].tasks for batch in batches[-LATEST:]]),
         row_us=line.slope * 1000,
         row_error_us=line.slope_error * 1000 if len(batches) >= LEAST else math.inf,
         overhead_ms=line.intercept,
     )
+
+
+def _usual(tasks: list[int]) -> int:
+    """Give the upper one of the middle."""
+    return sorted(tasks)[len(tasks) // 2]
 
 
 def _weights(count: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -29,4 +29,5 @@ def downtime(latest: JobSample) -> Downtime | None:
         low=timedelta(seconds=lost_s / SPREAD),
         high=timedelta(seconds=lost_s * SPREAD),
         basis=f"the latest change of executors, {span(lost_s)} with {amount(state / MEBIBYTE)} MiB of state",
+        stops=False,
     )

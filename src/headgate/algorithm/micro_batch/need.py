@@ -16,6 +16,9 @@ from headgate.algorithm.micro_batch.capacity import Costs, Pace, capacity, occup
 from headgate.algorithm.micro_batch.learnt import Learnt
 from headgate.algorithm.stats import Bools, Floats, Ints
 
+EQUAL = 1e-9
+"""Share by which capacities may differ that are one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ends:
@@ -28,6 +31,12 @@ class Ends:
     cheap: Floats
     usual: Floats
     dear: Floats
+
+    @property
+    def best(self) -> Bools:
+        """(q,) Which queries no candidate makes faster than they are, even at the cheap end: their batches are full."""
+        best: Bools = self.cheap.max(axis=1) <= self.cheap[:, self.here] * (1 + EQUAL)
+        return best
 
     @classmethod
     def of(cls, learnt: Learnt, pace: Pace, cores: Ints, running: int) -> Ends:
@@ -70,15 +79,27 @@ class Need:
 
 
 def need(learnt: Learnt, pace: Pace, ends: Ends, wish: Wish) -> Need:
-    """Choose the number of cores."""
-    running = int(ends.cores[ends.here])
+    """
+    Choose the number of cores.
+
+    A query that is too slow on any number of cores asks for no more than those on which it does its best.
+    """
     here = ends.cores[ends.here : ends.here + 1]
-    grows = (ends.cheap[:, ends.here] < wish.band.scale_up).any()
-    if grows or min(_taken(learnt.cheap(), pace, wish.band.scale_up, here)) > 1:
+    slow = ends.cheap[:, ends.here] < wish.band.scale_up
+    stuck = slow & ends.best
+    least = np.where(stuck, np.minimum(wish.band.scale_up, ends.cheap[:, ends.here]), wish.band.scale_up)
+    if (slow & ~stuck).any() or min(_taken(learnt.cheap(), pace, least, here)) > 1:
         return _grown(learnt, pace, ends, wish)
-    alone = np.where(wish.keeps, running, _fewest(ends.cores, ends.dear, wish.needed))
-    together = _fitting(learnt.dear(), pace, wish.needed, ends.cores)
-    large = (ends.usual[:, ends.here] > wish.band.scale_down).all()
+    return _shrunk(learnt, pace, ends, wish, stuck)
+
+
+def _shrunk(learnt: Learnt, pace: Pace, ends: Ends, wish: Wish, stuck: Bools) -> Need:
+    """Choose by what costs may be at most, among the running number of cores and fewer."""
+    running = int(ends.cores[ends.here])
+    rates = np.where(stuck, np.minimum(wish.needed, ends.dear.max(axis=1)), wish.needed)
+    alone = np.where(wish.keeps, running, _fewest(ends.cores, ends.dear, rates))
+    together = _fitting(learnt.dear(), pace, rates, ends.cores)
+    large = (stuck | (ends.usual[:, ends.here] > wish.band.scale_down)).all()
     wanted = max(int(alone.max()), together) if large else running
     return Need(alone=alone, together=together, wanted=min(wanted, running))
 

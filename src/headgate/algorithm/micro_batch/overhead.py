@@ -29,6 +29,8 @@ class Estimate:
 
     value: float
     error: float
+    planning: float | None
+    """The part of it that is the driver's own; None where the engine does not tell phases."""
 
 
 def overhead(batches: Sequence[MicroBatch], weight: Floats) -> Estimate:
@@ -48,7 +50,8 @@ def overhead(batches: Sequence[MicroBatch], weight: Floats) -> Estimate:
     spreads = [_quantile(part, weight, UNDISTURBED) - _quantile(part, weight, LOWEST) for part in (waiting, planning)]
     count = weight.sum() ** 2 / float(weight @ weight)
     error = SURE * TO_DEVIATION * math.hypot(*spreads) / math.sqrt(count)
-    return Estimate(value=max(0.0, usual + quiet), error=error)
+    told = any(RUNNING in batch.phases for batch in batches)
+    return Estimate(value=max(0.0, usual + quiet), error=error, planning=usual if told else None)
 
 
 def _whole_ms(batch: MicroBatch) -> float:

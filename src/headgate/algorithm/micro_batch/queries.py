@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.algorithm.micro_batch.arrivals import Arrivals, arrivals
+from headgate.algorithm.micro_batch.arrivals import arrival_rate
 from headgate.algorithm.rates import MILLIS
 from headgate.algorithm.series import gauge
 from headgate.model.identity import VertexId
@@ -24,7 +24,8 @@ class Query:
 
     stages: tuple[Vertex, ...]
     """In the order in which they run."""
-    arrivals: Arrivals
+    rate: float
+    """Rows/s that come to it."""
     lag: float
     """Rows waiting behind those that the latest batch read."""
     lag_origin: LagOrigin
@@ -42,13 +43,13 @@ class Query:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing comes to it, and nothing waits."""
-        return self.arrivals.rate == 0 and self.lag == 0
+        """Whether nothing comes to it: what a batch would cost does not matter then."""
+        return self.rate == 0
 
     @property
     def is_blind(self) -> bool:
         """Whether nobody can tell what comes to it, or what waits: such a query never shrinks."""
-        return math.isnan(self.arrivals.rate) or math.isnan(self.lag) or self.lag_origin is LagOrigin.UNKNOWN
+        return math.isnan(self.rate) or math.isnan(self.lag) or self.lag_origin is LagOrigin.UNKNOWN
 
 
 def queries(topology: Topology, samples: Sequence[JobSample]) -> tuple[Query, ...]:
@@ -62,7 +63,7 @@ def _query(stages: tuple[Vertex, ...], samples: Sequence[JobSample]) -> Query:
     loads = gauge(seen, Measure.LOAD)
     return Query(
         stages=stages,
-        arrivals=arrivals(seen),
+        rate=arrival_rate(seen),
         lag=latest.get(Measure.LAG, math.nan),
         lag_origin=LagOrigin(int(latest.get(Measure.LAG_ORIGIN, LagOrigin.UNKNOWN))),
         batch_s=latest.get(Measure.BATCH_DURATION, 0.0) / MILLIS,

@@ -10,6 +10,7 @@ import numpy as np
 from headgate.algorithm.hpa.formula import factor_to
 from headgate.algorithm.micro_batch.application import Application
 from headgate.algorithm.policies import LARGEST
+from headgate.algorithm.rates import MILLIS
 from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
 
@@ -50,15 +51,15 @@ def limited(application: Application, place: int) -> tuple[Mapping[Reason, float
     best = ends.usual[place, -1]
     in_proportion = ends.cores[-1] * needed / best if best > 0 else LARGEST
     wish = int(ends.cores[free.argmax()]) if free.any() else math.ceil(min(in_proportion, LARGEST))
-    if wish <= need.wanted:
+    if wish <= need.wanted and reason is Reason.BATCH_TASKS:
         return {}, need.wanted
-    return {reason: max(1.0, factor_to(running, need.wanted))}, wish
+    return {reason: max(1.0, factor_to(running, need.wanted))}, max(wish, need.wanted)
 
 
 def _rates(application: Application, place: int) -> Iterator[tuple[ScalingMetric, float]]:
     query, need = application.queries[place], application.need
-    if not math.isnan(query.arrivals.rate):
-        yield ScalingMetric.TARGET_DATA_RATE, query.arrivals.rate
+    if not math.isnan(query.rate):
+        yield ScalingMetric.TARGET_DATA_RATE, query.rate
         yield ScalingMetric.CATCH_UP_DATA_RATE, float(application.demand.catch_up[place])
     if not math.isnan(load := _load(application, place)):
         yield ScalingMetric.LOAD, load
@@ -69,9 +70,18 @@ def _rates(application: Application, place: int) -> Iterator[tuple[ScalingMetric
 
 
 def _load(application: Application, place: int) -> float:
-    """Give the share of its interval that a batch takes; without one, what comes in over what could be done."""
-    if application.pace.interval_ms[place] > 0:
-        return float(np.minimum(1.0, application.queries[place].load))
+    """
+    Give the share that tasks take of the time there is for them; without an interval, what comes over what can be done.
+
+    What a batch takes outside of its tasks is no load: no core makes it less.
+    """
+    pace, query = application.pace, application.queries[place]
+    interval_ms = pace.interval_ms[place]
+    if interval_ms > 0:
+        outside_ms = application.learnt.filled.costs.batch_ms[place]
+        lasts_ms = query.load * interval_ms if query.load < 1 else max(interval_ms, query.batch_s * MILLIS)
+        room_ms = pace.period_ms[place] - outside_ms
+        return float(np.clip((lasts_ms - outside_ms) / room_ms, 0.0, 1.0)) if room_ms > 0 else math.nan
     rate = application.ends.usual[place, application.ends.here]
     return float(min(1.0, application.demand.target[place] / rate)) if rate > 0 else math.nan
 

@@ -45,7 +45,7 @@ def unknown_costs(queries: Sequence[Query], samples: Sequence[JobSample]) -> str
 
 
 def _come(query: Query) -> str:
-    come = "nobody can tell what comes" if math.isnan(query.arrivals.rate) else f"{amount(query.arrivals.rate)}/s come"
+    come = "nobody can tell what comes" if math.isnan(query.rate) else f"{amount(query.rate)}/s come"
     wait = "" if math.isnan(query.lag) else f", {amount(query.lag)} rows wait"
     return f"{come}{wait}"
 
