@@ -122,7 +122,11 @@ class FakeSparkApplication:
             {"Stage ID": stage, "Number of Tasks": tasks, "Parent IDs": stages[:index][-1:]}
             for index, (stage, tasks) in enumerate(zip(stages, work.tasks, strict=True))
         ]
-        properties = {"spark.jobGroup.id": query.run_id, "streaming.sql.batchId": str(query.batches)}
+        properties = {
+            "spark.jobGroup.id": query.run_id,
+            "streaming.sql.batchId": str(query.batches),
+            "sql.streaming.queryId": query.name,
+        }
         job = {"Job ID": self._numbers, "Stage Infos": told, "Properties": properties}
         self.write("SparkListenerJobStart", job)
         for stage, tasks in zip(stages, work.tasks, strict=True):
@@ -143,6 +147,9 @@ class FakeSpark:
         log_dir: where its applications write their event logs.
         applications: those that run, by id.
         workers: the number of cores of each that is alive.
+        worker_mb: memory of each.
+        executor_mb: memory of each executor.
+        status: of the master.
         url: of the master's page, within the context.
     """
 
@@ -151,6 +158,9 @@ class FakeSpark:
         self.log_dir = log_dir
         self.applications: dict[str, FakeSparkApplication] = {}
         self.workers: list[int] = [1]
+        self.worker_mb = 1024
+        self.executor_mb = 512
+        self.status = "ALIVE"
         self.web = FakeWeb()
         self.web.answering = self._answer
         self._silent: WebAnswer | None = None
@@ -193,17 +203,26 @@ class FakeSpark:
             return self._silent
         if request.path != "/json/":
             return WebAnswer(status=404)
-        return WebAnswer(text=json.dumps({"activeapps": self._active(), "workers": self._alive()}))
+        return WebAnswer(
+            text=json.dumps({"activeapps": self._active(), "workers": self._alive(), "status": self.status})
+        )
 
     def _active(self) -> list[Mapping[str, Any]]:
         return [
-            {"id": one.id, "name": one.name, "state": "RUNNING", "starttime": 1767268800000 + number}
+            {
+                "id": one.id,
+                "name": one.name,
+                "state": "RUNNING",
+                "starttime": 1767268800000 + number,
+                "memoryperexecutor": self.executor_mb,
+            }
             for number, one in enumerate(self.applications.values())
         ]
 
     def _alive(self) -> list[Mapping[str, Any]]:
         return [
-            {"id": f"worker-{number}", "cores": cores, "state": "ALIVE"} for number, cores in enumerate(self.workers)
+            {"id": f"worker-{number}", "cores": cores, "memory": self.worker_mb, "state": "ALIVE"}
+            for number, cores in enumerate(self.workers)
         ]
 
 

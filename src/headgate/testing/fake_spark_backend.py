@@ -17,6 +17,7 @@ class FakeBackend:
         settings: of the application.
         requests: what was asked for, such as `total 3`.
         running: running tasks by executor.
+        in_batch: whether a streaming query is in a batch.
         failure: what every call raises instead of an answer.
     """
 
@@ -25,6 +26,7 @@ class FakeBackend:
         self.settings = {"spark.decommission.enabled": "true"}
         self.requests: list[str] = []
         self.running: dict[str, int] = {}
+        self.in_batch = False
         self.failure: Exception | None = None
         self._cores = cores
         self._seconds = self._started = 0
@@ -66,6 +68,14 @@ class FakeBackend:
         self.requests.append(f"kill {executor}")
         self.lose(executor)
         return True
+
+    def is_between_batches(self) -> bool:
+        """Tell whether no query is in a batch."""
+        return not self.in_batch
+
+    def release(self) -> None:
+        """Note it."""
+        self.requests.append("release")
 
     def add(self) -> None:
         """Let one more come."""

@@ -245,6 +245,9 @@ class SimulatedApplication:
         if costs is not None:
             yield Measure.BATCH_OVERHEAD, costs.overhead_ms
             yield Measure.BATCH_OVERHEAD_ERROR, costs.overhead_error_ms
+            yield Measure.BATCH_ROWS, costs.rows
+            if costs.planning_ms is not None:
+                yield Measure.BATCH_PLANNING, costs.planning_ms
 
 
 def watched_application(*queries: SimulatedQuery, cores: int = 2, seconds: int = 40) -> CollectedMetrics:

@@ -30,8 +30,8 @@ class Executors:
 
     @property
     def slots_each(self) -> int:
-        """How many tasks can run at once on one of them."""
-        return self.cores_each // self.task_cpus
+        """How many tasks can run at once on one of them; at least 1: before any is there its cores may be a guess."""
+        return max(self.cores_each // self.task_cpus, 1)
 
     @property
     def cores(self) -> int:
@@ -53,6 +53,8 @@ class RunningQuery:
     started_at: datetime
     waiting: bool
     """Whether it waits for data or for its next trigger; else a batch is under way."""
+    foreign: bool = False
+    """Whether it runs in another session of the application, whose listeners do not tell of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

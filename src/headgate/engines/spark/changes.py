@@ -50,13 +50,20 @@ class Changes:
         if batch.started_at >= change:
             self._settled.setdefault(batch.query, ended_at(batch))
 
-    def settled_at(self, executors: Executors, queries: Sequence[RunningQuery], at: datetime) -> datetime:
-        """Give when each query had ended its first batch on the executors that are there; `at` while one has not."""
+    def settled_at(
+        self, executors: Executors, queries: Sequence[RunningQuery], at: datetime, *, patience: timedelta
+    ) -> datetime:
+        """
+        Give when each query had ended its first batch on the executors that are there; `at` while one has not.
+
+        A batch that takes longer than the patience since the change is waited for no more.
+        """
         self._see(executors)
         unsettled = [query for query in queries if query.query not in self._settled]
         under_way = [at for query in unsettled if not query.waiting]
         ends = [self._settled[query.query] for query in queries if query.query in self._settled]
-        return max([executors.changed_at, *ends, *under_way])
+        settled_at = max([executors.changed_at, *ends, *under_way])
+        return min(settled_at, executors.changed_at + patience)
 
     def _see(self, executors: Executors) -> None:
         if not self._at or executors.changed_at > self._at[-1]:

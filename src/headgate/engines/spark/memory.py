@@ -16,6 +16,8 @@ _MS = timedelta(milliseconds=1)
 _SETTLED = 3
 """Batches in a row that have another number of stages until that is what the query has."""
 _RECENT = 10
+_EPOCHS = 2**31
+"""They are written as 32 bits: seconds fit until 2038, and are another number all the same after that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +57,9 @@ class QueryMemory:
 
     @classmethod
     def begun(cls, batch: MicroBatch) -> QueryMemory:
-        """Begin with the first batch that was seen."""
-        begun = cls(latest=batch, rows=batch.rows, load=_load(batch, None), durations=_usual(batch))
+        """Begin with the first batch that was seen, in an epoch of its own: others were counted before, in the log."""
+        epoch = int(batch.started_at.timestamp()) % _EPOCHS
+        begun = cls(latest=batch, epoch=epoch, rows=batch.rows, load=_load(batch, None), durations=_usual(batch))
         return _laid_out(begun, batch)
 
     @property
@@ -66,7 +69,7 @@ class QueryMemory:
 
     @property
     def period(self) -> timedelta:
-        """How far apart new values usually are at most, by the latest batches: a quarter of them may have been longer."""
+        """How far apart new values usually are at most, by the latest batches; a quarter may have been longer."""
         durations = sorted(self.durations) or [self.latest.duration]
         return max(self.latest.interval or timedelta(), durations[3 * len(durations) // 4])
 
@@ -88,6 +91,8 @@ class QueryMemory:
             Measure.BATCH_LIMIT: None if batch.limit is None else float(batch.limit),
             Measure.BATCH_OVERHEAD: costs.overhead_ms if costs else None,
             Measure.BATCH_OVERHEAD_ERROR: costs.overhead_error_ms if costs else None,
+            Measure.BATCH_PLANNING: costs.planning_ms if costs else None,
+            Measure.BATCH_ROWS: costs.rows if costs else None,
         }
         return {measure: value for measure, value in known.items() if value is not None}
 

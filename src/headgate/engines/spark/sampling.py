@@ -17,16 +17,26 @@ from headgate.engines.spark.changes import Changes
 from headgate.engines.spark.memory import QueryMemory, is_known
 from headgate.engines.spark.names import topology_of, vertex_id
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.measures import JobMeasure
-from headgate.model.micro_batch import MicroBatch
+from headgate.model.measures import JobMeasure, Measure
+from headgate.model.micro_batch import LagOrigin, MicroBatch
 from headgate.model.samples import EngineSettings, JobSample, VertexSample
 from headgate.model.topology import Topology
 
 _IDLE_AFTER = timedelta(seconds=2)
 """How long after its next trigger was due, at least, a query that waits counts as idle."""
+_FIRST_AFTER = timedelta(seconds=10)
+"""How long after its start, at least, a query that waits and had no batch counts as idle."""
+_UNSEEN = -1
+"""Epoch of a query without any batch: its first one may read what came long before."""
 _LEAST_REFRESH = timedelta(seconds=1)
+_REMEMBERED = 200
+"""Queries that are remembered; of more those that have ended are forgotten, as they do not seem to come back."""
 _EXECUTORS_WITHIN_S = 60.0
 """How long a cluster manager may take to start executors."""
+_BATCHES = 3
+"""For how many usual periods, at least, the first batch on new executors is waited for."""
+_NO_LOAD = {Measure.LOAD: 0.0}
+_NOTHING_LEFT = {**_NO_LOAD, Measure.LAG: 0.0, Measure.LAG_ORIGIN: float(LagOrigin.TRIGGER)}
 
 
 class Sampler:
@@ -36,8 +46,8 @@ class Sampler:
         """Know of no batch yet."""
         self._lock = Lock()
         self._queries: dict[str, QueryMemory] = {}
-        self._sampled: dict[str, tuple[datetime, datetime]] = {}
-        """Of each query the trigger of the batch last told of, and the instant that this was labelled with."""
+        self._sampled: dict[str, tuple[datetime | None, datetime]] = {}
+        """Of each query the trigger of the batch last told of, if any, and the instant that this was labelled with."""
         self._changes = Changes()
 
     def note(self, batch: MicroBatch, executors: Executors) -> None:
@@ -71,15 +81,16 @@ class Sampler:
             queries: those active now; of others nothing is told.
         """
         with self._lock:
+            self._forget_ended(queries)
             memories = self._memories(queries)
             return JobSample(
                 job=job,
                 at=at,
                 job_id=job_id,
-                running_since=self._changes.settled_at(executors, queries, at),
+                running_since=self._changes.settled_at(executors, queries, at, patience=_patience(memories.values())),
                 topology=_topology(queries, self._queries, executors),
                 vertices=self._vertices(queries, at),
-                settings=_settings(memories.values(), executors),
+                settings=_settings(self._refresh(queries, at), executors),
                 slots_total=executors.cores,
                 slots_free=0,
                 values=self._values(memories),
@@ -97,6 +108,12 @@ class Sampler:
             self._sampled.clear()
             self._changes = Changes()
 
+    def _forget_ended(self, queries: Sequence[RunningQuery]) -> None:
+        if len(self._queries) > _REMEMBERED:
+            for ended in self._queries.keys() - {query.query for query in queries}:
+                del self._queries[ended]
+                self._sampled.pop(ended, None)
+
     def _memories(self, queries: Sequence[RunningQuery]) -> Mapping[str, QueryMemory]:
         return {query.query: self._queries[query.query] for query in queries if query.query in self._queries}
 
@@ -104,21 +121,44 @@ class Sampler:
         samples: dict[VertexId, VertexSample] = {}
         for query in queries:
             memory = self._queries.get(query.query)
-            if memory is None or (measured_at := self._measured_at(query, memory, at)) is None:
-                continue
-            self._sampled[query.query] = memory.latest.started_at, measured_at
-            for stage in range(memory.stages):
-                samples[vertex_id(query.query, stage)] = VertexSample(
-                    measured_at=measured_at, epoch=memory.epoch, values=memory.measures(stage)
-                )
+            if _had_no_batch(query, memory):
+                samples |= self._of_unstarted(query, memory, at)
+            elif memory is not None:
+                samples |= self._of_started(query, memory, at)
         return samples
 
-    def _measured_at(self, query: RunningQuery, memory: QueryMemory, at: datetime) -> datetime | None:
-        """Give from when a query's values are; None when they are those of the sample before."""
+    def _of_started(self, query: RunningQuery, memory: QueryMemory, at: datetime) -> Mapping[VertexId, VertexSample]:
+        """Give the stages of a query that had a batch in this run; none where nothing is new of it."""
         batch, before = memory.latest, self._sampled.get(query.query)
-        if before is None or before[0] != batch.started_at:
-            return batch.started_at if before is None else max(batch.started_at, before[1] + datetime.resolution)
-        return at if _is_idle(query, batch, at) and at > before[1] else None
+        is_new = before is None or before[0] != batch.started_at
+        if not is_new and not _is_idle(query, batch, at):
+            return {}
+        if is_new and before is not None and batch.started_at <= before[1]:
+            # It was taken for idle though a report was on its way: what lies between the two is not known.
+            memory = self._queries[query.query] = replace(memory, epoch=memory.epoch + 1)
+        measured_at = batch.started_at if is_new else at
+        self._sampled[query.query] = batch.started_at, measured_at
+        return _stages(query.query, memory, measured_at, {} if is_new else _NO_LOAD)
+
+    def _of_unstarted(
+        self, query: RunningQuery, memory: QueryMemory | None, at: datetime
+    ) -> Mapping[VertexId, VertexSample]:
+        """Give the stages of a query that found nothing to do since its start; none before it had the time to look."""
+        interval = (memory.latest.interval if memory else None) or timedelta()
+        if not query.waiting or at <= query.started_at + max(interval, _FIRST_AFTER):
+            return {}
+        if memory is not None:
+            self._sampled[query.query] = memory.latest.started_at, at
+            return _stages(query.query, memory, at, _NOTHING_LEFT)
+        values = {Measure.NUM_RECORDS_IN: 0.0, Measure.ACCUMULATED_BUSY_TIME: 0.0, **_NOTHING_LEFT}
+        return {vertex_id(query.query, 0): VertexSample(measured_at=at, epoch=_UNSEEN, values=values)}
+
+    def _refresh(self, queries: Sequence[RunningQuery], at: datetime) -> timedelta:
+        """Give how far apart new values are at most, by the batches there were and those under way."""
+        known = [(query, self._queries[query.query]) for query in queries if query.query in self._queries]
+        under_way = (at - memory.latest.started_at for query, memory in known if not query.waiting)
+        lasted = (max(memory.period, memory.latest.duration) for _, memory in known)
+        return max([_LEAST_REFRESH, *lasted, *under_way])
 
     def _values(self, memories: Mapping[str, QueryMemory]) -> Mapping[JobMeasure, float]:
         state = {JobMeasure.STATE_SIZE: float(sum(one.latest.state_bytes for one in memories.values()))}
@@ -129,11 +169,15 @@ class Sampler:
         }
 
 
+def _had_no_batch(query: RunningQuery, memory: QueryMemory | None) -> bool:
+    return memory is None or memory.latest.run_id != query.run_id
+
+
 def _is_idle(query: RunningQuery, batch: MicroBatch, at: datetime) -> bool:
-    """Tell whether nothing has come since a batch: it ended in this run, and the next trigger found nothing to do."""
+    """Tell whether nothing has come since a batch of this run: the next trigger found nothing to do."""
     interval = batch.interval or timedelta()
     due_at = batch.started_at + max(interval, batch.duration)
-    return query.waiting and query.run_id == batch.run_id and at > due_at + max(interval, _IDLE_AFTER)
+    return query.waiting and at > due_at + max(interval, _IDLE_AFTER)
 
 
 def _topology(queries: Sequence[RunningQuery], known: Mapping[str, QueryMemory], executors: Executors) -> Topology:
@@ -141,8 +185,23 @@ def _topology(queries: Sequence[RunningQuery], known: Mapping[str, QueryMemory],
     return topology_of(stages, executors.cores)
 
 
-def _settings(memories: Iterable[QueryMemory], executors: Executors) -> EngineSettings:
-    refresh = max([_LEAST_REFRESH, *(memory.period for memory in memories)])
+def _stages(
+    query: str, memory: QueryMemory, measured_at: datetime, instead: Mapping[Measure, float]
+) -> Mapping[VertexId, VertexSample]:
+    return {
+        vertex_id(query, stage): VertexSample(
+            measured_at=measured_at, epoch=memory.epoch, values={**memory.measures(stage), **instead}
+        )
+        for stage in range(memory.stages)
+    }
+
+
+def _patience(memories: Iterable[QueryMemory]) -> timedelta:
+    """Give how long a first batch on new executors is waited for."""
+    return max([timedelta(seconds=_EXECUTORS_WITHIN_S), *(_BATCHES * memory.period for memory in memories)])
+
+
+def _settings(refresh: timedelta, executors: Executors) -> EngineSettings:
     return EngineSettings(
         shared_workers=True,
         adaptive=True,

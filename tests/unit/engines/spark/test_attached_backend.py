@@ -21,6 +21,8 @@ from headgate.errors import HeadgateError, NotFoundError, RefusedError, Unreacha
         (ConnectionRefusedError(), NotFoundError),
         (Py4JError("Cannot call methods on a stopped SparkContext."), NotFoundError),
         (Py4JError("Method requestTotalExecutors([3]) does not exist"), RefusedError),
+        (Py4JError("An error occurred while calling o1.load. Path file:/data does not exist"), UnreachableError),
+        (Py4JError(""), UnreachableError),
         (PySparkException("the scheduler is busy"), UnreachableError),
     ],
 )
@@ -80,6 +82,15 @@ def test_dynamic_allocation_is_held_at_one_number() -> None:
     assert [field.value for field in driver.fields.values()] == [3, 3]
     assert driver.target == {0: 3}
     assert driver.requested == [3]
+
+
+def test_released_it_has_the_bounds_of_the_application_again() -> None:
+    """As they were given; the target stays until it decides."""
+    driver = Driver(spark_dynamicAllocation_minExecutors="2", spark_dynamicAllocation_maxExecutors="4")
+    backend = SteeredBackend(driver.session)
+    backend.request_total(3)
+    backend.release()
+    assert [field.value for field in driver.fields.values()] == [2, 4]
 
 
 @pytest.mark.parametrize("count", [1, 5])

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from headgate.engines.spark.attached.backend import Standing
 from headgate.engines.spark.attached.calls import Calls
 from headgate.engines.spark.attached.draining import Draining
 from headgate.engines.spark.attached.lever import BackendLever
-from headgate.errors import RefusedError, TransientError
+from headgate.errors import NotFoundError, RefusedError, TransientError
 from headgate.testing.fake_spark_backend import FakeBackend
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -151,3 +152,81 @@ async def test_executors_that_end_by_themselves_are_not_killed() -> None:
     draining.begin(["1"])
     await draining.drained()
     assert backend.requests == ["decommission 1"]
+
+
+async def test_an_idle_executor_is_not_ended_in_the_middle_of_a_batch() -> None:
+    """Output of a shuffle that lies on it may still be read; where batch follows batch it goes after the limit."""
+    backend, now = FakeBackend(executors=2), [0.0]
+    backend.settings["spark.decommission.enabled"] = "false"
+    backend.in_batch = True
+    backend.decommission("1")
+    looks, usual = asyncio.Event(), backend.look
+    loop = asyncio.get_running_loop()
+
+    def look() -> Standing:
+        loop.call_soon_threadsafe(looks.set)
+        return usual()
+
+    backend.look = look  # type: ignore[method-assign]
+    draining = Draining(backend, Calls(), poll=timedelta(0), limit=timedelta(minutes=10), clock=lambda: now[0])
+    draining.begin(["1"])
+    for _ in range(2):
+        await looks.wait()
+        looks.clear()
+    assert "kill 1" not in backend.requests
+    now[0] = 600.0
+    await draining.drained()
+    assert "kill 1" in backend.requests
+
+
+async def test_one_look_that_fails_does_not_end_the_draining() -> None:
+    """Nobody else would end these executors; an application that is gone has none."""
+    backend = FakeBackend(executors=2)
+    backend.settings["spark.decommission.enabled"] = "false"
+    backend.decommission("1")
+    looks: list[Exception] = [TransientError("no answer"), RefusedError("not now")]
+    usual = backend.look
+
+    def look() -> Standing:
+        if looks:
+            raise looks.pop()
+        return usual()
+
+    backend.look = look  # type: ignore[method-assign]
+    draining = Draining(backend, Calls(), poll=timedelta(0))
+    draining.begin(["1"])
+    await draining.drained()
+    assert "kill 1" in backend.requests
+    backend.failure = NotFoundError("the application has ended")
+    draining.begin(["0"])
+    await draining.drained()
+
+
+async def test_executors_that_an_earlier_agent_told_to_go_are_seen_to() -> None:
+    """At the next request, whatever it asks for; and at the end those that are idle go at once."""
+    backend = FakeBackend(executors=3)
+    backend.settings["spark.decommission.enabled"] = "false"
+    backend.in_batch = True
+    backend.decommission("2")
+    lever = lever_of(backend)
+    await lever.request(2)
+    lever.close()
+    assert "kill 2" in backend.requests
+
+
+async def test_a_released_application_is_held_again_by_the_next_request() -> None:
+    """Dynamic allocation may have changed its mind meanwhile."""
+    backend = FakeBackend(executors=2)
+    lever = lever_of(backend)
+    await lever.request(2)
+    await lever.release()
+    assert await lever.request(2)
+    assert backend.requests == ["release", "total 2"]
+
+
+async def test_tasks_wider_than_what_is_known_of_executors_divide_by_nothing() -> None:
+    """Before any is there, and with no size set, one core is a guess."""
+    backend = FakeBackend(executors=0)
+    backend.settings["spark.task.cpus"] = "2"
+    executors = await lever_of(backend).executors()
+    assert (executors.slots_each, executors.cores, executors.count_for(3)) == (1, 0, 3)

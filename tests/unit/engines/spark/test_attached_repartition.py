@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from headgate.engines.spark.attached.checkpoint import UnrestoredError, leftovers
 from headgate.engines.spark.attached.repartition import Content, StateRepartition
 from headgate.errors import RefusedError
 
@@ -20,6 +21,7 @@ class Disk:
         """Hold one checkpoint."""
         self.directories: dict[str, Content] = {CHECKPOINT: dict(STATE)}
         self.copies = 0
+        self.refused_renames: set[tuple[str, str]] = set()
 
     def exists(self, path: str) -> bool:
         """Tell whether it is there."""
@@ -33,6 +35,9 @@ class Disk:
     def rename(self, source: str, target: str) -> None:
         """Move it; what is there is not overwritten."""
         assert target not in self.directories
+        if (source, target) in self.refused_renames:
+            message = f"{source} could not be renamed"
+            raise RefusedError(message)
         self.directories[target] = self.directories.pop(source)
 
     def delete(self, path: str) -> None:
@@ -105,3 +110,36 @@ def test_a_copy_that_is_left_is_nobodys_to_overwrite() -> None:
     with pytest.raises(RefusedError, match="did not end"):
         repartition(disk, lambda *_: None).make(CHECKPOINT, 8)
     assert disk.copies == 0
+
+
+@pytest.mark.parametrize(
+    "renamed", [(CHECKPOINT, CHECKPOINT + ".spoilt"), (CHECKPOINT + ".before-repartition", CHECKPOINT)]
+)
+def test_a_copy_that_cannot_be_put_back_is_another_error(renamed: tuple[str, str]) -> None:
+    """One that names the copy, which stays where it is, and that nobody takes for a mere refusal."""
+    disk = Disk()
+    disk.refused_renames.add(renamed)
+    with pytest.raises(UnrestoredError, match="before-repartition") as raised:
+        repartition(disk, lambda checkpoint, _: disk.directories.update({checkpoint: {}})).make(CHECKPOINT, 8)
+    assert not isinstance(raised.value, RefusedError)
+    assert disk.directories[CHECKPOINT + ".before-repartition"] == STATE
+    assert CHECKPOINT + ".before-repartition" in leftovers(disk, CHECKPOINT)
+
+
+def test_a_copy_that_is_in_the_way_at_the_end_undoes_nothing() -> None:
+    """The state is spread by then; the next repartition tells of it."""
+    disk = Disk()
+    copy = CHECKPOINT + ".before-repartition"
+    disk.refused_renames.add((copy, copy + ".copying"))
+    repartition(disk, lambda *_: None).make(CHECKPOINT, 8)
+    assert disk.directories[CHECKPOINT] == STATE
+    assert leftovers(disk, CHECKPOINT) == [copy]
+
+
+def test_nothing_is_left_of_a_repartition_that_ended() -> None:
+    """Neither of one that changed the state, nor of one that was taken back."""
+    disk = Disk()
+    repartition(disk, lambda *_: None).make(CHECKPOINT, 8)
+    with pytest.raises(RefusedError):
+        repartition(disk, lambda checkpoint, _: disk.directories.update({checkpoint: {}})).make(CHECKPOINT, 8)
+    assert leftovers(disk, CHECKPOINT) == []

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from threading import Event as Flag
 from typing import Any
 
 import pytest
 
+from headgate.engines.spark.attached.checkpoint import UnrestoredError
 from headgate.engines.spark.attached.restart import FAR_OFF, Patience, Restarted
-from headgate.engines.spark.attached.restarts import QueryRestarts
+from headgate.engines.spark.attached.restarts import REMEMBERED, QueryRestarts
 from headgate.engines.spark.attached.start_settings import StartSettings
-from headgate.errors import ConflictError, RefusedError, TransientError
+from headgate.errors import ConflictError, PermanentError, RefusedError, TransientError
 from headgate.model.decision import ConfigChanges
 
 pytestmark = pytest.mark.asyncio
@@ -27,6 +29,7 @@ class FakeQuery:
         self.batch = -1
         self.failure: Exception | None = None
         self.stops_when_told = True
+        self.refusals = 0
         self._operators = [{"numShufflePartitions": 4}] if stateful else []
 
     @property
@@ -45,7 +48,10 @@ class FakeQuery:
         return self.failure
 
     def stop(self) -> None:
-        """End it."""
+        """End it, or fail to the first times."""
+        if self.refusals:
+            self.refusals -= 1
+            raise TimeoutError
         self.isActive = not self.stops_when_told
 
     def go_on(self) -> None:
@@ -65,6 +71,8 @@ class Application:
         self.spread: list[int] = []
         self.refusal: Exception | None = None
         self.anew = True
+        self.left: list[str] = []
+        self.quiet_refusals = 0
         self.fails: Callable[[StartSettings], bool] = lambda _: False
         self.now = 0.0
         self._stateful = stateful
@@ -81,6 +89,7 @@ class Application:
         """Start it; two at once on one checkpoint are a fault of Headgate."""
         assert not any(query.isActive for query in self.started)
         query = FakeQuery(settings, stateful=self._stateful)
+        query.refusals = self.quiet_refusals if settings.trigger_interval == FAR_OFF else 0
         query.failure = ValueError("a row is too long") if self.fails(settings) else None
         self.started.append(query)
         return query
@@ -99,6 +108,10 @@ class Application:
         if self.refusal is not None:
             raise self.refusal
         self.spread.append(partitions)
+
+    def leftovers(self, _query: FakeQuery) -> Sequence[str]:
+        """Name what lies there."""
+        return self.left
 
     def clock(self) -> float:
         """Tell the time."""
@@ -289,10 +302,17 @@ async def test_state_that_cannot_be_spread_lets_the_query_go_on() -> None:
 
 async def test_one_restart_at_a_time() -> None:
     """What comes in between is asked for again later."""
-    application = Application()
+    application, goes_on = Application(), Flag()
+
+    def start(settings: StartSettings) -> FakeQuery:
+        goes_on.wait()
+        return application.start(settings)
+
+    application.restarts.manage("orders", start)
     await application.restarts.change(changes(trigger_interval="10 s"))
     with pytest.raises(ConflictError):
         await application.restarts.change(changes(trigger_interval="20 s"))
+    goes_on.set()
     await application.restarts.finished()
 
 
@@ -323,3 +343,79 @@ async def test_awaiting_the_end_outlives_restarts() -> None:
     application.query.failure = ValueError("the sink is full")
     with pytest.raises(ValueError, match="the sink is full"):
         application.restarts.await_termination("orders")
+
+
+async def test_nothing_is_started_from_a_checkpoint_that_could_not_be_put_back() -> None:
+    """It would begin anew, without its offsets and its state; the report says where the copy is."""
+    application = Application(stateful=True)
+    application.refusal = UnrestoredError("its whole copy is /data/checkpoint.before-repartition")
+    await application.change(state_partitions="8")
+    assert len(application.started) == 2  # the second one ended the batch under way, before anything was changed
+    assert not application.query.isActive
+    (report,) = application.reports
+    assert not report.runs
+    assert "checkpoint.before-repartition" in report.failure
+    with pytest.raises(PermanentError, match="before-repartition"):
+        application.restarts.await_termination("orders")
+
+
+async def test_what_a_repartition_left_is_told_when_a_query_is_managed() -> None:
+    """The query may have begun anew beside the only whole state."""
+    application = Application()
+    application.left = ["/data/checkpoint.before-repartition"]
+    assert application.restarts.manage("orders", application.start) == application.left
+
+
+async def test_a_query_that_hangs_in_between_is_told_of_and_freed_when_it_stops() -> None:
+    """With its next trigger a day off it does nothing, so it does not count as one that runs."""
+    application = Application(stateful=True)
+    application.quiet_refusals = 3
+    await application.change(state_partitions="8")
+    hanging, freed = application.reports
+    assert not hanging.runs
+    assert "trigger-interval=1 day" in hanging.failure
+    assert freed.runs
+    assert application.query.isActive
+    assert application.query.settings == StartSettings()
+    assert application.spread == []
+
+
+async def test_a_query_that_was_stopped_while_a_restart_waited_stays_so() -> None:
+    """Somebody wanted it to end; whoever waits for it goes on."""
+    application = Application()
+    first = application.query
+    first.go_on = first.stop  # type: ignore[method-assign]
+    await application.change(trigger_interval="10 s")
+    assert application.started == [first]
+    assert application.reports[0].by_itself
+    application.restarts.await_termination("orders")
+
+
+async def test_a_query_that_fails_while_a_restart_waits_is_not_hidden() -> None:
+    """Whoever waits for it is told, and decides whether it is started again."""
+    application = Application()
+    application.query.failure = ValueError("the sink is full")
+    await application.change(trigger_interval="10 s")
+    assert len(application.started) == 1
+    with pytest.raises(ValueError, match="the sink is full"):
+        application.restarts.await_termination("orders")
+
+
+async def test_awaiting_the_end_raises_what_a_restart_came_to() -> None:
+    """It runs neither way: to go on as if it had ended well would be wrong."""
+    application = Application()
+    application.fails = lambda _: True
+    await application.change(trigger_interval="10 s")
+    with pytest.raises(PermanentError, match="a row is too long"):
+        application.restarts.await_termination("orders")
+
+
+async def test_settings_that_failed_may_be_tried_again_much_later() -> None:
+    """What they failed by may have passed."""
+    application = Application()
+    application.fails = lambda settings: settings.max_offsets_per_trigger is not None
+    await application.change(max_offsets_per_trigger="5000")
+    application.fails = lambda _: False
+    application.now += REMEMBERED.total_seconds()
+    assert await application.change(max_offsets_per_trigger="5000")
+    assert application.query.settings.max_offsets_per_trigger == 5000

@@ -12,7 +12,7 @@ import pytest
 
 from headgate.engines.flink.local.processes import Children
 from headgate.engines.spark.local.application import Application
-from headgate.engines.spark.local.groups import end_groups
+from headgate.engines.spark.local.groups import end_groups, is_living
 from headgate.engines.spark.local.home import find_spark_home, link_home, remove_work
 from headgate.engines.spark.local.settings import application, environment, write_defaults
 from headgate.errors import PermanentError
@@ -73,6 +73,14 @@ def test_who_stays_behind_its_leader_is_ended() -> None:
     os.killpg(leader.pid, 0)
     end_groups([leader.pid], timedelta())
     end_groups([leader.pid], timedelta(seconds=20))
+
+
+def test_a_group_that_is_empty_is_left_alone() -> None:
+    """Its number may be a stranger's by the time that somebody looks."""
+    leader = subprocess.Popen(["/bin/true"], start_new_session=True)
+    leader.wait()
+    assert not is_living(leader.pid)
+    end_groups([leader.pid], timedelta())
 
 
 def test_an_application_is_awaited_stopped_and_killed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,8 +13,9 @@ from headgate.engines.spark.attached.batches import Batches
 from headgate.engines.spark.attached.collector import AttachedMetricCollector
 from headgate.engines.spark.attached.failures import AttachedFailureHistory
 from headgate.engines.spark.attached.feed import ProgressFeed
+from headgate.engines.spark.attached.gateway import BatchWork
 from headgate.engines.spark.attached.jobs import AttachedJobListFetcher
-from headgate.errors import NotFoundError, TransientError
+from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus, Measure
 from headgate.model.micro_batch import LagOrigin, MicroBatch
@@ -82,20 +84,51 @@ def test_forgotten_stages_do_not_keep_a_batch_from_counting() -> None:
 
 
 def test_an_answer_that_fails_costs_no_batch() -> None:
-    """What was taken before counts, what was not comes the next time."""
+    """It comes the next time, and in the order of the batches."""
     gateway = FakeGateway()
     gateway.start_query("count")
     batches = Batches(gateway, gateway.feed)
     for _ in range(3):
         gateway.run_batch("count")
     active = gateway.queries()
-    halfway = batches.take(active, cores=2)
-    first = next(halfway)
     gateway.go_silent()
-    with pytest.raises(TransientError):
-        next(halfway)
+    assert list(batches.take(active, cores=2)) == []
     gateway.recover()
-    assert [first.batch_id, *(batch.batch_id for batch in taken(gateway, batches))] == [0, 1, 2]
+    assert [(batch.batch_id, len(batch.stages)) for batch in taken(gateway, batches)] == [(0, 1), (1, 1), (2, 1)]
+
+
+def test_a_query_whose_stages_cannot_be_had_holds_no_other_up() -> None:
+    """Nor itself for ever: its batches count without them, and of many that wait only the latest are kept."""
+    gateway = FakeGateway()
+    for name in ("clean", "count"):
+        gateway.start_query(name)
+    usual = gateway.work
+    faulty = gateway.active["clean"].run_id
+
+    def work(run_id: str, batch_id: int) -> BatchWork:
+        if run_id == faulty:
+            message = "the driver's JVM failed"
+            raise UnreachableError(message)
+        return usual(run_id, batch_id)
+
+    gateway.work = work  # type: ignore[method-assign]
+    batches = Batches(gateway, gateway.feed)
+    gateway.run_steadily("clean", 30)
+    gateway.run_batch("count")
+    assert [batch.query for batch in taken(gateway, batches)] == ["count"]
+    assert taken(gateway, batches) == []
+    (first,) = taken(gateway, batches)
+    assert (first.query, first.batch_id, first.stages) == ("clean", 10, ())
+
+
+def test_queries_of_other_sessions_count_although_no_listener_hears_them() -> None:
+    """They run on the same executors: they are asked themselves."""
+    gateway = FakeGateway()
+    gateway.start_query("count")
+    gateway.run_batch("count")
+    gateway.feed.take()
+    queries = [replace(query, foreign=True) for query in gateway.queries()]
+    assert [batch.query for batch in Batches(gateway, gateway.feed).take(queries, cores=2)] == ["count"]
 
 
 def test_without_a_listener_queries_are_asked() -> None:

@@ -133,6 +133,16 @@ def test_missed_batches_begin_a_new_epoch() -> None:
     assert story.vertex(33).epoch == before.epoch + 1
 
 
+def test_who_begins_to_watch_begins_an_epoch() -> None:
+    """The log may hold what was counted before Headgate restarted: nobody compares with it."""
+    first, second = Story(), Story()
+    first.batch(0)
+    second.batch(5)
+    epochs = [story.vertex(8).epoch for story in (first, second)]
+    assert epochs[0] != epochs[1]
+    assert all(0 < epoch < 2**31 for epoch in epochs)
+
+
 def test_a_restarted_query_counts_on_in_a_new_epoch() -> None:
     """No rate is ever negative, and none is taken across the restart."""
     story = Story()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from py4j.protocol import Py4JError, Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -17,6 +18,8 @@ from headgate.errors import NotFoundError, RefusedError, TransientError, Unreach
 DRIVER = "driver"
 """The id under which Spark lists the driver among the executors."""
 ACTIVE_AND_DEAD = False
+_LACKING = re.compile(r"(Method|Constructor) \S+\(.*\) does not exist|does not exist in the JVM")
+"""How Py4J, and nobody else, says that a class has no such member."""
 REASON = "Headgate needs fewer executors"
 
 
@@ -68,6 +71,12 @@ class Backend(Protocol):
     def kill(self, executor: str) -> bool:
         """End it unless it runs tasks; tell whether it will end."""
 
+    def is_between_batches(self) -> bool:
+        """Tell whether no streaming query of the application is in a batch."""
+
+    def release(self) -> None:
+        """Leave the number of executors to whoever decided on it without Headgate; it stays as it is for now."""
+
 
 class SchedulerBackend:
     """A `Backend` over the session's own driver; the calls are the same on Spark 3.5, 4.0 and 4.3."""
@@ -75,6 +84,7 @@ class SchedulerBackend:
     def __init__(self, session: SparkSession) -> None:
         """Ask nothing yet."""
         context: Any = session.sparkContext
+        self._session: Any = session
         self._jvm = context._jvm  # noqa: SLF001 - PySpark's only way to the scheduler
         self._context = context._jsc.sc()  # noqa: SLF001
 
@@ -135,6 +145,21 @@ class SchedulerBackend:
             killed = self._context.schedulerBackend().killExecutors(ids, False, False, False)  # noqa: FBT003
             return bool(killed.size())
 
+    def is_between_batches(self) -> bool:
+        """Ask the queries of all sessions."""
+        with translated():
+            queries = active_queries(self._session._jsparkSession)  # noqa: SLF001
+            return not any(query.status().isTriggerActive() for query in queries)
+
+    def release(self) -> None:
+        """Do nothing: nobody else decides."""
+
+
+def active_queries(session: Any) -> Sequence[Any]:
+    """Give the streaming queries of all sessions of the application, as Java objects, by any Java session of it."""
+    shared = session.sharedState().activeStreamingQueries()
+    return [query for query in list(shared.values()) if query is not None]
+
 
 @contextmanager
 def translated() -> Iterator[None]:
@@ -156,12 +181,12 @@ def translated() -> Iterator[None]:
 
 
 def _translation(error: Exception) -> Exception:
-    text = str(error)
+    text = str(error).strip() or type(error).__name__
     if "stopped SparkContext" in text:
         return NotFoundError("the application has ended")
-    if "does not exist" in text:
+    if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError) and _LACKING.search(text):
         return RefusedError(f"this version of Spark lacks a call: {text.splitlines()[0]}")
-    return UnreachableError(f"the driver's JVM failed: {text.strip().splitlines()[0]}")
+    return UnreachableError(f"the driver's JVM failed: {text.splitlines()[0]}")
 
 
 def _read(executor: Any, backend: Any) -> Executor:

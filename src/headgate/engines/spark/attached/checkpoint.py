@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
 from headgate.engines.spark.attached.backend import translated
-from headgate.errors import RefusedError
+from headgate.errors import HeadgateError, PermanentError, RefusedError
 
 SNAPSHOT = ".before-repartition"
 """What the name of a checkpoint's copy ends with; it lies beside the checkpoint."""
+
+SPOILT = ".spoilt"
+"""What the name of a checkpoint ends with whose copy was about to take its place."""
 
 DELETE_SOURCE, RECURSIVELY = False, True
 
@@ -30,6 +35,10 @@ class Files(Protocol):
 
     def delete(self, path: str) -> None:
         """Delete a directory, if it is there."""
+
+
+class UnrestoredError(PermanentError):
+    """A checkpoint is not what it was, and could not be put back: no query may be started from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +72,37 @@ class Snapshot:
         self.files.rename(partial, self.path)
 
     def restore(self) -> None:
-        """Put the copy in the place of the checkpoint."""
-        spoilt = self.checkpoint + ".spoilt"
-        self.files.delete(spoilt)
-        self.files.rename(self.checkpoint, spoilt)
-        self.files.rename(self.path, self.checkpoint)
-        self.files.delete(spoilt)
+        """
+        Put the copy in the place of the checkpoint.
+
+        Raises:
+            UnrestoredError: that failed; the copy is where it was, the checkpoint perhaps nowhere.
+        """
+        spoilt = self.checkpoint + SPOILT
+        try:
+            self.files.delete(spoilt)
+            self.files.rename(self.checkpoint, spoilt)
+            self.files.rename(self.path, self.checkpoint)
+        except Exception as error:
+            message = (
+                f"{self.checkpoint} could not be put back as it was: {error}. Hint: start no query from it; its whole "
+                f"copy is {self.path}, put that in its place"
+            )
+            raise UnrestoredError(message) from error
+        with suppress(HeadgateError):
+            self.files.delete(spoilt)
 
     def drop(self) -> None:
-        """Delete the copy."""
-        self.files.delete(self.path)
+        """Delete the copy; one that cannot be deleted is in the way of the next, which says so."""
+        partial = self.path + ".copying"
+        with suppress(HeadgateError):
+            self.files.rename(self.path, partial)
+            self.files.delete(partial)
+
+
+def leftovers(files: Files, checkpoint: str) -> Sequence[str]:
+    """Name what a repartition left beside a checkpoint when it broke off: the checkpoint may be a new, empty one."""
+    return [path for path in (checkpoint + SNAPSHOT, checkpoint + SPOILT) if files.exists(path)]
 
 
 class HadoopFiles:

@@ -7,30 +7,54 @@ Without `spark.decommission.enabled` at its start an executor ignores that it is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import timedelta
 
 from headgate.engines.spark.attached.backend import Backend
 from headgate.engines.spark.attached.calls import Calls
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, NotFoundError
 
 POLL = timedelta(seconds=1)
+LIMIT = timedelta(minutes=10)
+"""How long one that is idle is kept for the end of the batch: output of a shuffle that lies on it may still be read."""
 
 
 class Draining:
     """Waits beside everything else until such executors have done their last task."""
 
-    def __init__(self, backend: Backend, calls: Calls, poll: timedelta = POLL) -> None:
-        """Wait for none yet; `poll` is how often it looks."""
+    def __init__(
+        self,
+        backend: Backend,
+        calls: Calls,
+        *,
+        poll: timedelta = POLL,
+        limit: timedelta = LIMIT,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Wait for none yet.
+
+        Args:
+            backend: the scheduler's.
+            calls: makes the calls of the backend.
+            poll: how often it looks.
+            limit: how long an executor that runs no task waits for an instant at which no query is in a batch.
+            clock: in seconds.
+        """
         self._backend = backend
         self._calls = calls
         self._poll = poll
-        self._executors: set[str] = set()
+        self._limit_s = limit.total_seconds()
+        self._clock = clock
+        self._executors: dict[str, float] = {}
+        """Since when each is waited for."""
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, executors: Iterable[str]) -> None:
         """See to some more, in the running loop."""
-        self._executors |= set(executors)
+        self._executors = dict.fromkeys(executors, self._clock()) | self._executors
         if self._executors and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._drain())
 
@@ -42,18 +66,29 @@ class Draining:
     async def _drain(self) -> None:
         while self._executors:
             try:
-                self._executors = await self._calls.make(self._end_idle)
-            except HeadgateError:
-                # An application that is gone has no executors; another fault passes, or the next request tells of it.
+                there = await self._calls.make(self._end_idle)
+                self._executors = {one: since for one, since in self._executors.items() if one in there}
+            except NotFoundError:
                 return
+            except HeadgateError:
+                pass  # it is looked at again: nobody else ends them
             await asyncio.sleep(self._poll.total_seconds())
 
-    def _end_idle(self) -> set[str]:
-        """Give those that are still there."""
+    def close(self) -> None:
+        """End those that are idle at once: nobody will come back to them."""
+        with suppress(HeadgateError):
+            if self._executors:
+                self._end_idle(at_once=True)
+
+    def _end_idle(self, *, at_once: bool = False) -> set[str]:
+        """Give those that were still there."""
         if self._backend.setting("spark.decommission.enabled", "false") == "true":
             return set()
-        leaving = [one for one in self._backend.look().executors if one.id in self._executors]
-        for executor in leaving:
-            if executor.running_tasks == 0:
-                self._backend.kill(executor.id)
+        waited = dict(self._executors)
+        leaving = [one for one in self._backend.look().executors if one.id in waited]
+        idle = [one.id for one in leaving if one.running_tasks == 0]
+        free = at_once or (bool(idle) and self._backend.is_between_batches())
+        for executor in idle:
+            if free or self._clock() - waited[executor] >= self._limit_s:
+                self._backend.kill(executor)
         return {executor.id for executor in leaving}

@@ -54,16 +54,27 @@ class SteeredBackend(SchedulerBackend):
         Raises:
             RefusedError: it lies outside of its bounds.
         """
-        # The fields may hold what an earlier agent of this application has set.
-        low, high = int(self.setting(MIN, "0")), int(self.setting(MAX, str(UNLIMITED)))
+        low, high = self._bounds()
         if not low <= count <= high:
             message = f"{count} executors are outside of {MIN}={low} and {MAX}={high}. Hint: start with other bounds"
             raise RefusedError(message)
         with translated():
-            self._lower.setInt(self._allocation, count)
-            self._upper.setInt(self._allocation, count)
+            self._set(count, count)
             self._allocation.numExecutorsTargetPerResourceProfileId().put(DEFAULT_PROFILE, count)
         super().request_total(count)
+
+    def release(self) -> None:
+        """Let dynamic allocation decide again, within the bounds that it was started with."""
+        with translated():
+            self._set(*self._bounds())
+
+    def _bounds(self) -> tuple[int, int]:
+        """Give them as configured: the fields may hold what an earlier agent of this application has set."""
+        return int(self.setting(MIN, "0")), int(self.setting(MAX, str(UNLIMITED)))
+
+    def _set(self, low: int, high: int) -> None:
+        self._lower.setInt(self._allocation, low)
+        self._upper.setInt(self._allocation, high)
 
     def _field(self, name: str) -> Any:
         field = self._allocation.getClass().getDeclaredField(name)

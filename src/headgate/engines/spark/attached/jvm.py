@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from headgate.engines.spark.application import Application, Executors, QuerySettings, RunningQuery
-from headgate.engines.spark.attached.backend import SchedulerBackend
+from headgate.engines.spark.attached.backend import SchedulerBackend, active_queries
 from headgate.engines.spark.attached.gateway import BatchWork, QueryFailure
 from headgate.engines.spark.attached.starting import settings_of
 from headgate.engines.spark.attached.throwables import asking, printed
@@ -38,7 +38,7 @@ class JvmGateway:
     def __init__(self, session: SparkSession, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Ask nothing yet; the clock tells when a query began or failed, and when an executor went."""
         context: Any = session.sparkContext
-        self._streams: Any = session._jsparkSession.streams()  # noqa: SLF001 - PySpark wraps it call by call
+        self._session: Any = session._jsparkSession  # noqa: SLF001 - PySpark wraps it call by call
         self._context: Any = context._jsc.sc()  # noqa: SLF001 - PySpark's only way to the status store
         self._backend = SchedulerBackend(session)
         self._works = Works(self._context, context._jvm)  # noqa: SLF001
@@ -68,11 +68,13 @@ class JvmGateway:
         return self._executors
 
     def queries(self) -> Sequence[RunningQuery]:
-        """List the active queries of the session, and notice those that are no more."""
+        """List the active queries of all sessions, which share the executors, and notice those that are no more."""
         with asking():
-            active = {str(one.runId().toString()): one for one in self._streams.active()}
+            own = {str(one.runId().toString()): one for one in self._session.streams().active()}
+            shared = {str(one.runId().toString()): one for one in active_queries(self._session)}
+            active = own | {run_id: one for run_id, one in shared.items() if run_id not in own}
             self._notice_ends(active.keys())
-            return [self._running(run_id, query) for run_id, query in active.items()]
+            return [self._running(run_id, query, own) for run_id, query in active.items()]
 
     def settings(self, run_id: str) -> QuerySettings:
         """Tell how an active query was started."""
@@ -113,17 +115,19 @@ class JvmGateway:
         before = self._executors
         return before.cores_each if before else int(self._backend.setting("spark.executor.cores", "1"))
 
-    def _running(self, run_id: str, query: Any) -> RunningQuery:
+    def _running(self, run_id: str, query: Any, own: Collection[str]) -> RunningQuery:
         handle = self._handles.get(run_id)
         if handle is None:
-            handle = self._handles[run_id] = self._handle(run_id, query)
+            handle = self._handles[run_id] = self._handle(run_id, query, foreign=run_id not in own)
         status = query.status()
         waiting = not status.isTriggerActive() and not status.message().startswith(_STARTING)
         return replace(handle.seen, waiting=waiting)
 
-    def _handle(self, run_id: str, query: Any) -> _Handle:
-        name = query.name() or query.id().toString()
-        seen = RunningQuery(query=name, run_id=run_id, started_at=self._clock(), waiting=False)
+    def _handle(self, run_id: str, query: Any, *, foreign: bool) -> _Handle:
+        # Names are unique within a session only.
+        taken = foreign and query.name() in {handle.seen.query for handle in self._handles.values()}
+        name = query.id().toString() if taken else query.name() or query.id().toString()
+        seen = RunningQuery(query=name, run_id=run_id, started_at=self._clock(), waiting=False, foreign=foreign)
         return _Handle(seen=seen, query=query)
 
     def _notice_ends(self, active: Collection[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from pyspark.sql import SparkSession
@@ -12,7 +13,7 @@ from headgate.engines.spark.attached.backend import Backend, Executor, Scheduler
 from headgate.engines.spark.attached.calls import Calls
 from headgate.engines.spark.attached.draining import Draining
 from headgate.engines.spark.attached.dynamic_allocation import SteeredBackend, is_on
-from headgate.errors import RefusedError, UnsupportedError
+from headgate.errors import HeadgateError, RefusedError, UnsupportedError
 
 
 def open_lever(session: SparkSession, calls: Calls | None = None) -> BackendLever:
@@ -60,6 +61,7 @@ class BackendLever:
         self._clock = clock
         self._draining = Draining(backend, self._calls)
         self._asked: int | None = None
+        self._is_released = False
         self._held: frozenset[str] = frozenset()
         self._shrunk_at: datetime | None = None
         self._cores_each: int | None = None
@@ -75,27 +77,49 @@ class BackendLever:
         Those that run the fewest tasks go first, of these the youngest: state stores stay where they were loaded, so
         the youngest holds least of them. An executor that was killed is asked for again.
         """
-        told, sent = await self._calls.make(lambda: self._request(count))
-        self._draining.begin(told)
+        leaving, sent = await self._calls.make(lambda: self._request(count))
+        self._draining.begin(leaving)
         return sent
 
+    async def release(self) -> None:
+        """
+        Let the number of executors be decided without Headgate, until the next request.
+
+        Raises:
+            NotFoundError: the application is gone.
+            TransientError: no usable answer.
+        """
+        await self._calls.make(self._release)
+
+    def close(self) -> None:
+        """Let go of the executors; an application that has ended needs nothing. It blocks, and no call is under way."""
+        self._draining.close()
+        with suppress(HeadgateError):
+            self._release()
+
+    def _release(self) -> None:
+        self._is_released = True
+        self._backend.release()
+
     def _request(self, count: int) -> tuple[Sequence[str], bool]:
+        """Give all that are on their way out, whoever told them to, and whether something was asked for."""
         standing = self._backend.look()
         _confirm(count, self._counted(standing), self._backend)
         staying = standing.staying
         sent = self._ask(count, frozenset(executor.id for executor in staying))
         told = self._dismiss(sorted(staying, key=_dispensability)[: max(len(staying) - count, 0)])
-        return told, sent or bool(told)
+        leaving = [executor.id for executor in standing.executors if executor.leaving]
+        return [*leaving, *told], sent or bool(told)
 
     def _ask(self, count: int, present: frozenset[str]) -> bool:
         """Lower the total before executors go, or the cluster manager would replace them."""
         known = count in {self._asked, len(present) if self._asked is None else None}
         lost = self._held - present
         self._held = present
-        if known and not (lost and len(present) < count):
+        if known and not self._is_released and not (lost and len(present) < count):
             return False
         self._backend.request_total(count)
-        self._asked = count
+        self._asked, self._is_released = count, False
         return True
 
     def _dismiss(self, superfluous: Sequence[Executor]) -> Sequence[str]:

@@ -42,6 +42,7 @@ class StateRepartition:
 
         Raises:
             RefusedError: it was not done, and why; the checkpoint is as it was.
+            UnrestoredError: it is not, and no query may be started from it.
         """
         before = self._read(checkpoint)
         snapshot = Snapshot(files=self.files, checkpoint=checkpoint)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from headgate.engines.spark.attached.checkpoint import UnrestoredError
 from headgate.engines.spark.attached.start_settings import QueryFactory, StartSettings
 from headgate.errors import HeadgateError, RefusedError
 
@@ -25,6 +26,12 @@ class Restarted:
     """Why it does not run as wanted; empty when it does."""
     runs: bool = True
     """False: it could not be started with the old settings either, or did not end; the application must see to it."""
+    by_itself: bool = False
+    """Whether somebody else ended it, or it failed, other than by these settings: nothing was started then."""
+    exception: BaseException | None = None
+    """What it failed with by itself."""
+    stuck: Any = None
+    """The query that was told to stop and has not: nothing may be started before it has; `Restart.free` tries."""
 
     @property
     def settings(self) -> StartSettings:
@@ -78,10 +85,30 @@ class Restart:
         """Stop the query, start it as wanted, and go back to the old settings if it fails within its first batch."""
         self._await_batch_end()
         try:
+            _confirm_own(self.query)
             _stop(self.query)
-            failure = self._prepare()
+            return self._start(self._prepare())
         except _StuckError as error:
-            return self._outcome(str(error), runs=True)
+            if error.query is self.query and self.query.isActive:
+                return self._outcome(str(error), runs=True)
+            return self._outcome(str(error), runs=False, stuck=error.query)
+        except UnrestoredError as error:
+            return self._outcome(str(error), runs=False)
+        except _EndedError as error:
+            return self._outcome(str(error), runs=False, by_itself=True, exception=error.__cause__)
+
+    def free(self, before: Restarted) -> Restarted:
+        """Try again to stop what has not stopped; when it has, start the query with its old settings."""
+        try:
+            _stop(before.stuck)
+            return self._start(before.failure)
+        except _StuckError:
+            return before
+        except _EndedError as error:
+            return self._outcome(str(error), runs=False, by_itself=True, exception=error.__cause__)
+
+    def _start(self, failure: str) -> Restarted:
+        """Start it as wanted, or after a failure as before."""
         failure = failure or self._begin(self.wanted)
         worse = self._begin(self.before) if failure else ""
         return self._outcome("; then ".join(filter(None, (failure, worse))), runs=not worse)
@@ -94,11 +121,18 @@ class Restart:
         )
 
     def _prepare(self) -> str:
-        """Do what is to be done in between, and say what went wrong; empty when nothing did."""
+        """
+        Do what is to be done in between, and say what went wrong; empty when nothing did.
+
+        Raises:
+            UnrestoredError: the checkpoint is not as it was.
+        """
         try:
             if self.between is not None:
                 self._end_batches()
                 self.between()
+        except UnrestoredError:
+            raise
         except HeadgateError as error:
             return str(error)
         return ""
@@ -117,7 +151,13 @@ class Restart:
             message = f"its factory failed with {quiet.text}: {_reason(error)}"
             raise RefusedError(message) from error
         waited = self.patience.until(lambda: not query.isActive or _waits(query), self.patience.trial)
-        _stop(query)
+        if query.exception() is None:
+            _confirm_own(query)
+        try:
+            _stop(query)
+        except _StuckError as error:
+            message = f"{error}, and has been started with {quiet.text} to end its batches"
+            raise _StuckError(message, query) from error
         if query.exception() is not None or not waited:
             message = f"it came to no rest with {quiet.text}"
             raise RefusedError(message)
@@ -131,25 +171,49 @@ class Restart:
         self.patience.until(lambda: not query.isActive or _batch(query) is not None, self.patience.trial)
         if query.isActive:
             return ""
+        if query.exception() is None:
+            _confirm_own(query)
         return f"it failed with {settings.text}: {_reason(query.exception())}"
 
-    def _outcome(self, failure: str, *, runs: bool) -> Restarted:
-        return Restarted(query=self.name, before=self.before, wanted=self.wanted, failure=failure, runs=runs)
+    def _outcome(self, failure: str, *, runs: bool, **more: Any) -> Restarted:
+        return Restarted(query=self.name, before=self.before, wanted=self.wanted, failure=failure, runs=runs, **more)
 
 
 class _StuckError(Exception):
     """A query still runs that must not."""
+
+    def __init__(self, message: str, query: Any) -> None:
+        super().__init__(message)
+        self.query = query
+
+
+class _EndedError(Exception):
+    """A query has ended without Headgate: whoever looks after it may start it again, and nobody else."""
 
 
 def _stop(query: Any) -> None:
     try:
         query.stop()
     except Exception as error:
+        # A stop that takes too long leaves a query that is not active, and yet may write.
         message = f"it could not be stopped: {_reason(error)}"
-        raise _StuckError(message) from error
+        raise _StuckError(message, query) from error
     if query.isActive:
         message = "it did not stop"
-        raise _StuckError(message)
+        raise _StuckError(message, query)
+
+
+def _confirm_own(query: Any) -> None:
+    """
+    Raise unless the query is still there for Headgate to stop.
+
+    Raises:
+        _EndedError: it was stopped, or has failed; the cause is what with.
+    """
+    if not query.isActive:
+        failure = query.exception()
+        message = f"it ended by itself: {_reason(failure)}" if failure else "it was stopped by somebody else"
+        raise _EndedError(message) from failure
 
 
 def _waits(query: Any) -> bool:

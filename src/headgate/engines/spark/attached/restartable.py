@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
 from headgate.engines.spark.attached.backend import scala_object, translated
+from headgate.engines.spark.attached.checkpoint import HadoopFiles, leftovers
 from headgate.engines.spark.attached.repartition import checkpoint_of, open_repartition
 from headgate.errors import HeadgateError, RefusedError
 
@@ -28,7 +30,11 @@ class Queries(Protocol):
 
         Raises:
             RefusedError: it was not done, and why; its checkpoint is as it was.
+            UnrestoredError: it is not.
         """
+
+    def leftovers(self, query: Any) -> Sequence[str]:
+        """Name what a repartition that broke off left beside a query's checkpoint."""
 
 
 class SessionQueries:
@@ -61,3 +67,7 @@ class SessionQueries:
             )
             raise RefusedError(message)
         repartition.make(checkpoint_of(query), partitions)
+
+    def leftovers(self, query: Any) -> Sequence[str]:
+        """Look beside it."""
+        return leftovers(HadoopFiles(self._session), checkpoint_of(query))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from threading import Thread
 from typing import Any
 
 from headgate.engines.spark.attached.calls import Calls
@@ -19,11 +21,13 @@ from headgate.engines.spark.attached.start_settings import (
     split_changes,
     with_changes,
 )
-from headgate.errors import ConflictError, RefusedError, TransientError
+from headgate.errors import ConflictError, HeadgateError, PermanentError, RefusedError, TransientError
 from headgate.model.decision import ConfigChanges
 
-LIMIT = timedelta(hours=1)
-"""For a restart with all that belongs to it; state is copied and read twice where it is spread anew."""
+REMEMBERED = timedelta(hours=1)
+"""How long settings that have failed are refused: what they failed by may pass."""
+_STUCK_PAUSE_S = 10.0
+"""Between two attempts to stop what does not stop."""
 
 
 class QueryRestarts:
@@ -40,6 +44,7 @@ class QueryRestarts:
         *,
         report: Callable[[Restarted], None] = lambda _: None,
         patience: Patience | None = None,
+        calls: Calls | None = None,
     ) -> None:
         """
         Start nothing yet.
@@ -47,21 +52,36 @@ class QueryRestarts:
         Args:
             queries: of the session.
             factories: start queries, by the names or ids of these.
-            report: hears what became of each restart, on the loop's thread.
+            report: hears what became of each restart, on the thread that made it.
             patience: how long a restart waits.
+            calls: makes the short calls to the driver's JVM; None makes a thread for them.
         """
         self._queries = queries
         self._factories = dict(factories)
         self._report = report
         self._patience = patience or Patience()
-        self._calls = Calls(limit_s=LIMIT.total_seconds())
+        self._calls = calls or Calls()
         self._settings: dict[str, StartSettings] = {}
-        self._failures: dict[tuple[str, StartSettings], str] = {}
-        self._under_way: tuple[str, StartSettings, asyncio.Task[None]] | None = None
+        self._failures: dict[tuple[str, StartSettings], tuple[str, float]] = {}
+        self._down: dict[str, Restarted] = {}
+        """The last restarts that left nothing running."""
+        self._begun = 0
+        self._under_way: tuple[str, StartSettings] | None = None
+        """Cleared by the restart's own thread: it may outlive the loop that it was begun in."""
+        self._thread: Thread | None = None
 
-    def manage(self, name: str, factory: QueryFactory) -> None:
-        """Let a query be started anew by this factory from now on."""
+    def manage(self, name: str, factory: QueryFactory) -> Sequence[str]:
+        """
+        Let a query be started anew by this factory from now on.
+
+        Returns:
+            What an earlier repartition of its state left beside its checkpoint when it broke off.
+        """
         self._factories[name] = factory
+        with suppress(HeadgateError):
+            query = self._queries.find(name)
+            return self._queries.leftovers(query) if query is not None else ()
+        return ()
 
     def settings(self, name: str) -> StartSettings:
         """Tell how a query was started last."""
@@ -80,6 +100,9 @@ class QueryRestarts:
             RefusedError: a key or value is wrong, nobody said how to start the query, or these settings have failed.
             TransientError: another restart is under way, or the query does not run now.
         """
+        return await self._calls.make(partial(self._change, changes))
+
+    def _change(self, changes: ConfigChanges) -> bool:
         wanted = {name: self._wanted(name, by_key) for name, by_key in split_changes(changes).items()}
         for name, settings in wanted.items():
             self._confirm(name, settings)
@@ -97,19 +120,27 @@ class QueryRestarts:
 
         Raises:
             StreamingQueryException: it failed.
+            PermanentError: its last restart left nothing running.
         """
-        last = None
-        while (query := self._queries.find(name)) is not None or self._is_restarting(name):
-            last = query or last
+        last = known = None
+        while True:
+            begun, restarting = self._begun, self._is_restarting(name)
+            query = self._queries.find(name)
+            if query is not None:
+                last, known = query, self._down.get(name)
+            elif not restarting and begun == self._begun:
+                break
             self._patience.pause(self._patience.poll.total_seconds())
-        failure = last.exception() if last is not None else None
+        down = self._down.get(name)
+        failure = _failure_of(down) if down is not None and down is not known else None
+        failure = failure or (last.exception() if last is not None else None)
         if failure is not None:
             raise failure
 
     async def finished(self) -> None:
         """Wait until no restart is under way."""
-        if self._under_way is not None:
-            await self._under_way[2]
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.join)
 
     def _wanted(self, name: str, changes: Mapping[str, str | None]) -> StartSettings:
         if name not in self._factories:
@@ -128,19 +159,22 @@ class QueryRestarts:
         return settings
 
     def _confirm(self, name: str, settings: StartSettings) -> None:
-        if (name, settings) in self._failures:
-            message = f"query {name!r} was started with {settings.text} before: {self._failures[name, settings]}"
+        why, at = self._failures.get((name, settings), ("", 0.0))
+        if why and self._patience.clock() - at < REMEMBERED.total_seconds():
+            message = f"query {name!r} was started with {settings.text} before: {why}"
             raise RefusedError(message)
 
     def _is_restarting(self, name: str) -> bool:
-        return self._under_way is not None and self._under_way[0] == name and not self._under_way[2].done()
+        under_way = self._under_way
+        return under_way is not None and under_way[0] == name
 
     def _is_under_way(self, name: str, settings: StartSettings) -> bool:
-        if self._under_way is None or self._under_way[2].done():
+        under_way = self._under_way
+        if under_way is None:
             return False
-        if self._under_way[:2] == (name, settings):
+        if under_way == (name, settings):
             return True
-        message = f"query {self._under_way[0]!r} is being started with {self._under_way[1].text}"
+        message = f"query {under_way[0]!r} is being started with {under_way[1].text}"
         raise ConflictError(message)
 
     def _begin(self, name: str, settings: StartSettings) -> None:
@@ -151,7 +185,10 @@ class QueryRestarts:
         if settings.shuffle_partitions != self.settings(name).shuffle_partitions:
             self._confirm_free(name, query)
         restart = self._restart(name, query, settings)
-        self._under_way = (name, settings, asyncio.create_task(self._make(restart)))
+        self._under_way = (name, settings)
+        self._begun += 1
+        self._thread = Thread(target=self._make, args=(restart,), name="headgate-restart", daemon=True)
+        self._thread.start()
 
     def _confirm_free(self, name: str, query: Any) -> None:
         """
@@ -190,15 +227,37 @@ class QueryRestarts:
             patience=self._patience,
         )
 
-    async def _make(self, restart: Restart) -> None:
+    def _make(self, restart: Restart) -> None:
         try:
-            made = await self._calls.make(restart.make)
+            made = restart.make()
+            self._note(made)
+            while made.stuck is not None:
+                self._patience.pause(_STUCK_PAUSE_S)
+                if (freed := restart.free(made)) is not made:
+                    self._note(freed)
+                made = freed
         except Exception as error:  # noqa: BLE001 - nobody else hears of it, and the application may go on
             failure = f"it is not known what became of it: {error}"
-            made = Restarted(
-                query=restart.name, before=restart.before, wanted=restart.wanted, failure=failure, runs=False
+            self._note(
+                Restarted(query=restart.name, before=restart.before, wanted=restart.wanted, failure=failure, runs=False)
             )
+        finally:
+            self._under_way = None
+
+    def _note(self, made: Restarted) -> None:
         self._settings[made.query] = made.settings
-        if made.failure:
-            self._failures[made.query, made.wanted] = made.failure
-        self._report(made)
+        if made.failure and not made.by_itself:
+            self._failures[made.query, made.wanted] = made.failure, self._patience.clock()
+        if made.runs:
+            self._down.pop(made.query, None)
+        else:
+            self._down[made.query] = made
+        with suppress(Exception):
+            self._report(made)
+
+
+def _failure_of(down: Restarted) -> BaseException | None:
+    """Give what to tell whoever waits for the query; nothing where somebody stopped it."""
+    if down.by_itself:
+        return down.exception
+    return PermanentError(f"query {down.query!r} does not run: {down.failure}")

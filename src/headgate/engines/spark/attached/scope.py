@@ -33,7 +33,10 @@ class Scope:
 
     def queries(self) -> Sequence[RunningQuery]:
         """List the active queries that count."""
-        return [query for query in self.gateway.queries() if self._only in {None, query.query}]
+        return [query for query in self.gateway.queries() if self._counts(query)]
+
+    def _counts(self, query: RunningQuery) -> bool:
+        return self._only is None or (query.query == self._only and not query.foreign)
 
     def failures(self, feed: ProgressFeed) -> Sequence[QueryFailure]:
         """List the queries that failed, oldest first, whoever noticed it."""

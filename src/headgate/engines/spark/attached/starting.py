@@ -20,8 +20,15 @@ _ROW_OPTIONS = ("maxRowsPerTrigger", "maxOffsetsPerTrigger")
 
 
 def settings_of(query: Any) -> QuerySettings:
-    """Read what an active query, a Java object, tells; it has run a batch, so its sources are known."""
-    execution = query.streamingQuery()
+    """
+    Read what an active query tells; it has run a batch, so its sources are known.
+
+    Args:
+        query: a Java object, as its session has it or as those that all sessions share are listed.
+    """
+    execution = query
+    with suppress(Py4JError):
+        execution = query.streamingQuery()
     limits = _limits(execution)
     rows = [int(limit) for limit in _ROWS.findall(limits)] or list(_declared(execution))
     return QuerySettings(

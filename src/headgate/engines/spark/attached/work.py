@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
+from itertools import takewhile
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -35,7 +36,8 @@ class Works:
 
     def of(self, run_id: str, batch_id: int) -> BatchWork:
         """Give the stages of a batch that is the same as the one asked for last, or a later one."""
-        jobs = [job for job in self._jobs(run_id, after=self._past.get(run_id, -1)) if job[1] <= batch_id]
+        newer = self._jobs(run_id, after=self._past.get(run_id, -1))
+        jobs = list(takewhile(lambda job: job[1] <= batch_id, newer))
         own = [(job, data) for job, batch, data in jobs if batch == batch_id]
         complete = all(data.status().toString() in _OVER for _, data in own)
         if complete and jobs:

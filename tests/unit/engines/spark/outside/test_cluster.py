@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 from tests.conformance.spark_stage import BATCH, QUERY, FakeWorkers
 
 from headgate.config.jobs import JobSettings
+from headgate.engines.spark.names import vertex_id
 from headgate.engines.spark.outside.cluster import SparkCluster
 from headgate.engines.spark.outside.clusters import SparkClusters
 from headgate.engines.spark.outside.collector import SparkMetricCollector
 from headgate.engines.spark.outside.jobs import SparkJobListFetcher
-from headgate.engines.spark.outside.rest import read_master
+from headgate.engines.spark.outside.rest import WorkerSize, read_master
+from headgate.engines.spark.outside.watched import WatchedApplication
 from headgate.errors import NotFoundError, UnreachableError
-from headgate.model.measures import JobStatus
+from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus, Measure
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.reactive import WorkersOptions
 from headgate.options.spark import SparkOptions
@@ -75,8 +81,8 @@ def test_what_a_master_says_is_read() -> None:
     (application,) = state.applications
     assert (application.id, application.name) == ("app-20261122150318-0000", "orders")
     assert application.status is JobStatus.RUNNING
-    assert state.worker_cores == (1, 1)
-    assert read_master(json.loads((RECORDED / "master-decommissioned.json").read_text())).worker_cores == (1,)
+    assert state.workers == (WorkerSize(cores=1, mb=700),) * 2
+    assert len(read_master(json.loads((RECORDED / "master-decommissioned.json").read_text())).workers) == 1
 
 
 async def test_an_application_is_listed_by_name_and_runs_with_its_first_query(stage: Stage) -> None:
@@ -111,13 +117,15 @@ async def test_one_that_says_that_it_ended_is_gone_before_the_master_knows(stage
 @pytest.mark.parametrize(
     "answer",
     [
+        WebAnswer(text='{"activeapps": [], "workers": [], "status": "RECOVERING"}'),
+        WebAnswer(text='{"activeapps": [], "workers": [], "status": "STANDBY"}'),
         WebAnswer(status=404),
         WebAnswer(status=500),
         WebAnswer(text="<html>"),
         WebAnswer(text='{"workers": []}'),
         WebAnswer(after_s=5.0),
     ],
-    ids=["404", "500", "no JSON", "half an answer", "a hang"],
+    ids=["recovering", "standby", "404", "500", "no JSON", "half an answer", "a hang"],
 )
 async def test_a_master_without_a_usable_answer_fails_and_loses_nothing(stage: Stage, answer: WebAnswer) -> None:
     """It is a failure of its cluster; what its applications did meanwhile is read later."""
@@ -156,6 +164,60 @@ async def test_nobody_wants_more_cores_than_all_workers_may_have(stage: Stage) -
     bounded = await stage.collector.query_topology(job)
     assert {vertex.max_parallelism for vertex in bounded.vertices} == {8}
     assert unbounded.vertices == tuple(replace(each, max_parallelism=32768) for each in bounded.vertices)
+
+
+@pytest.mark.parametrize(("mb", "most"), [(1024, 8), (1023, 4)])
+async def test_the_bound_counts_executors_as_the_lever_does(stage: Stage, mb: int, most: int) -> None:
+    """Workers of two cores have two executors of one core, if their memory is enough for both."""
+    stage.spark.workers, stage.spark.worker_mb = [2], mb
+    stage.start("orders").start_query(QUERY)
+    (job,) = (await stage.fetcher.fetch()).jobs
+    stage.cluster.provider = FakeWorkers()
+    topology = await stage.collector.query_topology(job)
+    assert {vertex.max_parallelism for vertex in topology.vertices} == {most}
+
+
+async def test_one_applications_fault_is_not_its_neighbours(stage: Stage) -> None:
+    """Whatever stands in its log."""
+    stage.start("orders").log.unlink()
+    broken = stage.start("orders too")
+    broken.write("SparkListenerExecutorAdded", {"Timestamp": 10**30, "Executor ID": "1", "Executor Info": {}})
+    broken.write("SparkListenerApplicationStart", {"Timestamp": 10**30})
+    stage.start("orders three").start_query(QUERY)
+    assert await stage.statuses() == {
+        "orders": JobStatus.RUNNING,
+        "orders too": JobStatus.STARTING,
+        "orders three": JobStatus.RUNNING,
+    }
+
+
+async def test_who_loses_patience_leaves_the_reading_to_others(tmp_path: Path) -> None:
+    """Every batch counts once, although the first who waited was cancelled."""
+    log = FakeSparkApplication(id="app", name="orders", log=tmp_path / "app.inprogress")
+    log.add_executor()
+    log.start_query(QUERY)
+    started, goes_on = Event(), Event()
+
+    def hold() -> None:
+        started.set()
+        goes_on.wait(30)
+
+    with ThreadPoolExecutor(1) as readers:
+        watched = WatchedApplication("app", tmp_path, readers)
+        readers.submit(hold)
+        first = asyncio.create_task(watched.follow())
+        await asyncio.to_thread(started.wait, 30)
+        await asyncio.sleep(0)
+        first.cancel()
+        second, third = asyncio.create_task(watched.follow()), asyncio.create_task(watched.follow())
+        await asyncio.sleep(0)
+        log.run_batch(QUERY, BATCH)
+        goes_on.set()
+        await asyncio.gather(second, third)
+        with pytest.raises(asyncio.CancelledError):
+            await first
+    sample = watched.sample(JobKey("streams", "orders"), log.now)
+    assert sample.vertices[vertex_id(QUERY, 0)].values[Measure.NUM_RECORDS_IN] == BATCH.rows
 
 
 def test_other_clusters_are_not_among_them(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from headgate.engines.spark.outside.event_log import EventLog
 from headgate.engines.spark.outside.ledger import EndedBatch, Ledger
+from headgate.engines.spark.outside.work import BatchWork
 from headgate.model.micro_batch import LagOrigin, MicroBatch
+from headgate.testing.fake_spark import FakeSparkApplication
 
 RECORDED = Path(__file__).parents[4] / "fixtures" / "spark"
 APP = "app-20261122150318-0000"
@@ -91,6 +93,31 @@ def test_in_the_end_nothing_runs(ledger: Ledger) -> None:
     """By the application's own word."""
     assert ledger.over
     assert not ledger.queries
+
+
+def test_work_is_found_whatever_job_group_it_ran_in(tmp_path: Path) -> None:
+    """`foreachBatch` may set another one."""
+    app = FakeSparkApplication(id="app", name="orders", log=tmp_path / "app.inprogress")
+    app.add_executor()
+    app.start_query("clean")
+    app.run_batch("clean")
+    app.log.write_text(app.log.read_text().replace('"spark.jobGroup.id":"run-1"', '"spark.jobGroup.id":"mine"'))
+    ledger = Ledger()
+    for event in EventLog(tmp_path, "app").read():
+        ledger.note(event)
+    ((stage,),) = [one.batch.stages for one in ledger.take_batches()]
+    assert stage.tasks == 4
+
+
+def test_work_of_batches_that_never_ended_is_forgotten() -> None:
+    """Their progress may have been lost; they must not pile up."""
+    work = BatchWork()
+    for batch in range(100):
+        told = {"streaming.sql.batchId": str(batch), "sql.streaming.queryId": "q"}
+        stage = {"Stage ID": batch, "Number of Tasks": 1, "Parent IDs": []}
+        work.begin_job({"Job ID": batch, "Stage Infos": [stage], "Properties": told})
+    work.take(("q", 99))
+    assert work == BatchWork()
 
 
 def test_an_event_that_lacks_something_changes_nothing() -> None:

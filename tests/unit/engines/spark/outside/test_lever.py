@@ -75,6 +75,24 @@ async def test_an_executor_without_a_size_takes_a_whole_worker(stage: Stage) -> 
     assert stage.workers.requests == [2]
 
 
+async def test_memory_may_leave_room_for_fewer(stage: Stage) -> None:
+    """Cores for two, memory for one: three executors take three workers."""
+    stage.spark.workers, stage.spark.worker_mb = [4], 1023
+    lever = stage.lever({"spark.executor.cores": "2"}, cores=2)
+    await lever.request(3)
+    assert stage.workers.requests == [3]
+
+
+@pytest.mark.parametrize(("cores", "mb"), [(1, 1024), (2, 511)])
+async def test_where_no_executor_fits_no_worker_would_help(stage: Stage, cores: int, mb: int) -> None:
+    """Too few cores, or too little memory."""
+    stage.spark.workers, stage.spark.worker_mb = [cores], mb
+    lever = stage.lever({"spark.executor.cores": "2"}, cores=2)
+    with pytest.raises(RefusedError, match="not one executor"):
+        await lever.request(3)
+    assert not stage.workers.requests
+
+
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
