@@ -7,10 +7,11 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
+from headgate.agent.composing import Engine
 from headgate.agent.journal import Journal
+from headgate.agent.log import log_leftovers
 from headgate.agent.loop import ControlLoop
 from headgate.algorithm.explain import explain
-from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.engines.spark.attached.start_settings import QueryFactory
 from headgate.model.decision import Decision, Outcome
 from headgate.model.events import Event
@@ -53,19 +54,18 @@ class Agent:
     Headgate at work inside of an application; `headgate.attach` gives it.
 
     It works until it is closed or the application ends. It may be used as a context manager. Every method may be called
-    from any thread; but for `await_termination` none of them waits for Spark.
+    from any thread; but for `await_termination` none of them waits for what Spark is at.
     """
 
-    def __init__(
-        self, *, job: JobKey, journal: Journal, switch: Switch, loop: ControlLoop, restarts: QueryRestarts
-    ) -> None:
+    def __init__(self, *, engine: Engine, journal: Journal, switch: Switch, loop: ControlLoop) -> None:
         """Hold the parts; the loop is started by whoever made them."""
-        self._job = job
+        self._job = engine.job
+        self._release = engine.release
         self._journal = journal
         self._switch = switch
         self._usual = switch.mode
         self._loop = loop
-        self._restarts = restarts
+        self._restarts = engine.restarts
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -101,8 +101,13 @@ class Agent:
         return "\n".join(explain(last)) if last else f"{self._job}: nothing was decided yet"
 
     def pause(self) -> None:
-        """Change nothing from now on, and only say what would be done; a change under way is still seen through."""
+        """
+        Change nothing from now on, and only say what would be done; a change under way is still seen through.
+
+        Dynamic allocation, where it is on, decides again within its own bounds.
+        """
         self._switch.mode = Mode.ADVISE
+        self._loop.call(self._release)
 
     def resume(self) -> None:
         """Do again what the option `mode` says."""
@@ -116,7 +121,7 @@ class Agent:
             name: of the query, or its id where it has none.
             factory: starts it with the settings that it is given, under its own name, from its own checkpoint.
         """
-        self._restarts.manage(name, factory)
+        log_leftovers(name, self._restarts.manage(name, factory))
 
     def await_termination(self, name: str) -> None:
         """
@@ -126,6 +131,7 @@ class Agent:
 
         Raises:
             StreamingQueryException: it failed.
+            PermanentError: Headgate started it anew, and it runs neither as wanted nor as before.
         """
         self._restarts.await_termination(name)
 

@@ -22,12 +22,13 @@ from headgate.agent.reporting import open_reporter
 from headgate.agent.sessions import Target, configuration_of, is_running, target_of
 from headgate.agent.settings import Settings, read_settings
 from headgate.config.secrets import resolve
+from headgate.errors import UnsupportedError
 from headgate.plugins.host import PluginHost
 
 __all__ = ["Agent", "attach"]
 
-_agents: dict[str, Agent] = {}
-"""Those of this process, by application id."""
+_agents: dict[str, tuple[Agent, str | None]] = {}
+"""Those of this process, by application id, each with the one query that it was attached to; None: with all."""
 _attaching = Lock()
 
 
@@ -36,6 +37,9 @@ def attach(target: Any, options: Mapping[str, Any] | None = None) -> Agent:
     Begin; see `headgate.attach`.
 
     Where the application has an agent already, that one is given, with the options that it has.
+
+    Raises:
+        UnsupportedError: that agent looks after other queries than these.
     """
     refuse_connect(target)
     attached = target_of(target)
@@ -45,13 +49,31 @@ def attach(target: Any, options: Mapping[str, Any] | None = None) -> Agent:
     settings = read_settings(configuration, options or {})
     application = attached.session.sparkContext.applicationId
     with _attaching:
-        agent = _agents.get(application)
+        agent, query = _agents.get(application, (None, None))
         if agent is not None and agent.status.running:
+            confirm_same(query, attached.query)
             LOGGER.warning("%s has an agent already, which goes on with its own options", agent.status.job)
             return agent
-        agent = _agents[application] = _begun(attached, settings)
+        agent = _begun(attached, settings)
+        _agents[application] = agent, attached.query
     atexit.register(agent.close)
     return agent
+
+
+def confirm_same(present: str | None, wanted: str | None) -> None:
+    """
+    Raise where an application's agent looks after other queries than those that are wanted now; None stands for all.
+
+    Raises:
+        UnsupportedError: it does.
+    """
+    if present != wanted:
+        seen, asked = (f"query {name!r} alone" if name else "all queries" for name in (present, wanted))
+        message = (
+            f"the application has an agent already, which looks after {seen}: it cannot have one for {asked} too. "
+            "Hint: close that one first; headgate.attach(spark) looks after all queries"
+        )
+        raise UnsupportedError(message)
 
 
 def _begun(target: Target, settings: Settings) -> Agent:
@@ -76,6 +98,8 @@ def _begun(target: Target, settings: Settings) -> Agent:
         control = Control(
             engine=engine, options=options, mode=lambda: switch.mode, host=host, store=store, journal=journal
         )
-        loop = ControlLoop(control.runner, is_alive=partial(is_running, target.session), on_end=opened.pop_all().close)
+        ended = ExitStack()
+        loop = ControlLoop(control.runner, is_alive=partial(is_running, target.session), on_end=ended.close)
+        ended.enter_context(opened.pop_all())
     loop.start()
-    return Agent(job=engine.job, journal=journal, switch=switch, loop=loop, restarts=engine.restarts)
+    return Agent(engine=engine, journal=journal, switch=switch, loop=loop)

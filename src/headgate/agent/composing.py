@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -30,9 +30,13 @@ from headgate.plugins.host import PluginHost
 from headgate.ports import FailureHistory, JobListFetcher, MetricCollector, ScalingRealizer, StateStore
 
 _KEPT = timedelta(hours=1)
-"""How long samples are kept at least: windows grow with what batches take."""
+"""How long samples are kept at least, before the first window was asked for."""
 _TIME_LIMIT = timedelta(seconds=10)
 """Of taking one sample."""
+
+
+async def nothing() -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,8 @@ class Engine:
     """Of queries that the application lets be started anew."""
     failed_queries: FailedQueries = none_failed
     """Tells which queries of the application have ended by an exception."""
+    release: Callable[[], Awaitable[None]] = nothing
+    """Leaves the number of executors to whoever decided on it without Headgate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

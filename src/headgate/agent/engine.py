@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+
+from pyspark.sql import SparkSession
 
 from headgate.agent.composing import Engine
-from headgate.agent.log import log_restart
+from headgate.agent.log import log_leftovers, log_restart
 from headgate.agent.sessions import Target
 from headgate.engines.spark.attached.calls import Calls
 from headgate.engines.spark.attached.collector import AttachedMetricCollector
@@ -19,6 +21,7 @@ from headgate.engines.spark.attached.restartable import SessionQueries
 from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.engines.spark.attached.room import room_finder
 from headgate.engines.spark.realizer import ExecutorsRealizer
+from headgate.errors import HeadgateError
 from headgate.model.identity import JobKey
 from headgate.options.agent import AgentOptions
 from headgate.options.reactive import ExecutionMode
@@ -32,15 +35,19 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
         UnsupportedError: it has no executors that can be added or removed.
     """
     session, only = target.session, target.query
-    lever = open_lever(session)
-    feed, gateway, calls = ProgressFeed(), JvmGateway(session), Calls()
+    calls = Calls()
     opened.callback(calls.close)
+    lever = open_lever(session, calls)
+    opened.callback(lever.close)
+    feed, gateway = ProgressFeed(), JvmGateway(session)
     is_reactive = options.autoscaler.execution_mode is ExecutionMode.REACTIVE
     room = room_finder(session) if is_reactive else None
     if listener := listen(session, feed):
         opened.callback(stop_listening, session, listener)
     failures = AttachedFailureHistory(gateway, feed, calls=calls, only=only)
-    restarts = QueryRestarts(SessionQueries(session), {}, report=log_restart)
+    queries = SessionQueries(session)
+    _tell_of_leftovers(session, queries)
+    restarts = QueryRestarts(queries, {}, report=log_restart, calls=calls)
     return Engine(
         job=JobKey(options.cluster, str(session.sparkContext.appName)),
         jobs=AttachedJobListFetcher(gateway, feed, options.autoscaler, cluster=options.cluster, calls=calls, only=only),
@@ -49,4 +56,11 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
         failed_queries=failures.failed_queries,
         realizer=ExecutorsRealizer(lever, restarts),
         restarts=restarts,
+        release=lever.release,
     )
+
+
+def _tell_of_leftovers(session: SparkSession, queries: SessionQueries) -> None:
+    for query in session.streams.active:
+        with suppress(HeadgateError):
+            log_leftovers(str(query.name or query.id), queries.leftovers(query))

@@ -46,15 +46,16 @@ class WindowEvaluator:
     events: EventHandler
     collect_interval: timedelta
     keep: timedelta
-    """Age up to which samples are kept, at least the metric window of any job."""
+    """Age up to which samples are kept; longer where a job was evaluated over a longer window last."""
     _kept: dict[JobKey, tuple[JobSample, ...]] = field(default_factory=lambda: defaultdict(tuple), init=False)
+    _windows: dict[JobKey, timedelta] = field(default_factory=dict, init=False)
     _lock: Any = field(default_factory=Lock, init=False)
 
     def append(self, samples: Sequence[JobSample], /) -> None:
         """Keep the samples of one tick, those of the same tick replaced, and drop what is too old."""
         with self._lock:
             for sample in samples:
-                since = sample.at - self.keep
+                since = sample.at - max(self.keep, self._windows.get(sample.job, self.keep))
                 older = (one for one in self._kept[sample.job] if since <= one.at != sample.at)
                 self._kept[sample.job] = (*older, _as_logged(sample))
 
@@ -78,6 +79,7 @@ class WindowEvaluator:
     def _window(self, candidate: Candidate, now: datetime) -> tuple[JobSample, ...]:
         """Give the samples of the window, oldest first, in the graph as it runs now."""
         with self._lock:
+            self._windows[candidate.sample.job] = candidate.options.metrics_window
             kept = self._kept[candidate.sample.job]
         latest = candidate.sample
         return tuple(

@@ -40,6 +40,7 @@ class FailureTellingJobs:
         return listed
 
     def _tell(self, job: JobKey, failures: Sequence[QueryFailure]) -> None:
+        self._told.intersection_update(failure.run_id for failure in failures)
         for failure in failures:
             if failure.run_id not in self._told:
                 self._told.add(failure.run_id)

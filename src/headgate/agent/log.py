@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from headgate.engines.spark.attached.restart import Restarted
 from headgate.model.events import Event, EventType
@@ -22,6 +23,17 @@ def log_restart(restarted: Restarted) -> None:
     if not restarted.failure:
         LOGGER.info("query %s was started anew with %s", restarted.query, restarted.settings.text)
         return
-    level = logging.WARNING if restarted.runs else logging.ERROR
+    level = logging.WARNING if restarted.runs or restarted.by_itself else logging.ERROR
     state = f"it runs with {restarted.settings.text}" if restarted.runs else "it does not run now"
     LOGGER.log(level, "query %s: %s; %s", restarted.query, restarted.failure, state)
+
+
+def log_leftovers(query: str, paths: Sequence[str]) -> None:
+    """Warn of what lies beside a query's checkpoint: the query may have begun anew, without its state."""
+    for path in paths:
+        LOGGER.warning(
+            "query %s: %s is left from a repartition that did not end. Hint: see whether the query has its state and "
+            "its offsets, then delete it; else stop the query and put it in the checkpoint's place",
+            query,
+            path,
+        )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from threading import Event as Flag
 from threading import Thread, current_thread
@@ -18,6 +19,8 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 """Between two attempts to go on after what no tick could catch."""
 _PATIENCE_S = 5.0
 """How long whoever ends the loop waits for a tick under way."""
+_BESIDE = 10
+"""Tasks beside the ticks that are held on to: an event loop alone may lose them."""
 
 
 class ControlLoop:
@@ -48,6 +51,7 @@ class ControlLoop:
         self._told = Flag()
         self._loop = asyncio.new_event_loop()
         self._stop: asyncio.Event | None = None
+        self._beside: deque[asyncio.Task[None]] = deque(maxlen=_BESIDE)
         self._thread = Thread(target=self._run, name="headgate", daemon=True)
 
     @property
@@ -57,8 +61,8 @@ class ControlLoop:
 
     @property
     def is_running(self) -> bool:
-        """Whether it was started and has not ended."""
-        return self._thread.is_alive()
+        """Whether it was started, has not ended and was not told to."""
+        return self._thread.is_alive() and not self._told.is_set()
 
     def start(self) -> None:
         """Begin to tick."""
@@ -69,12 +73,19 @@ class ControlLoop:
         self._told.set()
         with suppress(RuntimeError):  # the event loop is closed already
             self._loop.call_soon_threadsafe(self._tell)
-        if self.is_running and self._thread is not current_thread():
+        if self._thread.is_alive() and self._thread is not current_thread():
             self._thread.join(_PATIENCE_S)
+
+    def call(self, action: Callable[[], Awaitable[None]]) -> None:
+        """Let the loop do something beside its ticks, and wait for nothing; what fails is logged."""
+        with suppress(RuntimeError):  # the event loop is closed already
+            self._loop.call_soon_threadsafe(lambda: self._beside.append(self._loop.create_task(_made(action))))
 
     def _run(self) -> None:
         self._loop.set_default_executor(DaemonExecutor())
         self._tick()
+        with suppress(Exception):
+            self._loop.run_until_complete(_cancel_others())
         with suppress(Exception):
             self._on_end()
         with suppress(Exception):
@@ -106,3 +117,18 @@ class ControlLoop:
         if not self._is_alive():
             self._told.set()
             self._tell()
+
+
+async def _made(action: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await action()
+    except Exception as error:  # noqa: BLE001 - whoever asked does not wait for it
+        LOGGER.warning("the application did not do what it was asked for: %s", error)
+
+
+async def _cancel_others() -> None:
+    """Leave nothing behind that waits for the loop to go on."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -13,7 +13,7 @@ from queue import Empty, Full, Queue
 from threading import Event as Flag
 from threading import Thread
 from typing import Any
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from headgate.agent.journal import Report, nowhere
 from headgate.agent.log import LOGGER
@@ -36,7 +36,16 @@ _TIMEOUT_S = 5.0
 _POLL_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 
+_UNFIT = "it holds a line break or another character that cannot stand in a header. Hint: a file may end with one"
+
 _LISTS = {JobSample: "samples", Decision: "decisions", Event: "events"}
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A token is for the service that the options name, and for nobody that this one points to."""
+
+    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
+        """Follow none: it is an error then."""
 
 
 class Reporter:
@@ -52,6 +61,7 @@ class Reporter:
         """
         self._url = url.rstrip("/") + PATH
         self._token = token
+        self._opener = build_opener(_NoRedirects)
         self._queue: Queue[JobSample | Decision | Event] = Queue(_CAPACITY)
         self._ended = Flag()
         self._thread = Thread(target=self._send_all, name="headgate-reports", daemon=True)
@@ -93,10 +103,11 @@ class Reporter:
         """Give why it could not be sent; None when it was."""
         try:
             request = Request(self._url, data=body_of(values), headers=self._headers(), method="POST")  # noqa: S310 - the options allow http and https only
-            with urlopen(request, timeout=_TIMEOUT_S):  # noqa: S310
+            with self._opener.open(request, timeout=_TIMEOUT_S):
                 return None
         except Exception as error:  # noqa: BLE001 - the network, the service, or a value that JSON does not take
-            return str(error) or type(error).__name__
+            text = str(error) or type(error).__name__
+            return text.replace(self._token, "***") if self._token else text
 
     def _headers(self) -> dict[str, str]:
         bearer = {"Authorization": f"Bearer {self._token}"} if self._token else {}
@@ -116,7 +127,7 @@ def open_reporter(options: AgentOptions, opened: ExitStack) -> Report:
     Give what tells the service that the options name, or nobody.
 
     Raises:
-        ConfigError: the token cannot be had.
+        ConfigError: the token cannot be had, or cannot stand in a header.
     """
     if options.report_url is None:
         return nowhere
@@ -124,6 +135,8 @@ def open_reporter(options: AgentOptions, opened: ExitStack) -> Report:
         token = resolve(options.report_token) if options.report_token else None
     except ValueError as error:
         raise ConfigError([f"report.token: {error}"]) from error
+    if token is not None and not (token.isascii() and token.isprintable()):
+        raise ConfigError([f"report.token: {_UNFIT}"])
     reporter = Reporter(options.report_url, token)
     opened.callback(reporter.close)
     return reporter.report

@@ -11,6 +11,7 @@ from headgate.config.names import canonical
 from headgate.config.origins import Findings, Items, Leaf, Origin, Section
 from headgate.config.plugins import catalog_of, check_names, tables_in
 from headgate.config.validation import FaultyError, build
+from headgate.engines.spark.attached.start_settings import PREFIX as QUERY_PREFIX
 from headgate.errors import ConfigError
 from headgate.options.agent import AgentOptions
 from headgate.options.declaration import PREFIX
@@ -21,6 +22,10 @@ SPARK_PREFIX = "spark.headgate."
 """Before an option's key in the session's configuration."""
 _SESSION = "the session's configuration"
 _GIVEN = "the options given to attach"
+_NO_OPTION = (
+    "a setting of a query is no option of the session: decisions change it. Hint: set it where the query is started, "
+    "and hand its factory to Agent.manage"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +49,8 @@ def read_settings(session: Mapping[str, str], given: Mapping[str, Any]) -> Setti
         ConfigError: every fault in both, each with its place.
     """
     findings = Findings()
-    sections = [_defaults(), _of_session(session), _section(_GIVEN, given)]
+    given = _by_text(given, findings)
+    sections = [_defaults(), _of_session(session, findings), _section(_GIVEN, given)]
     named = [canonical(AgentOptions, section, findings) for section in sections]
     merged = Section(
         settings={key: setting for section in named for key, setting in section.settings.items()},
@@ -61,12 +67,23 @@ def read_settings(session: Mapping[str, str], given: Mapping[str, Any]) -> Setti
     return Settings(options=options, catalog=catalog, warnings=findings.warnings)
 
 
+def _by_text(given: Mapping[Any, Any], findings: Findings) -> Mapping[str, Any]:
+    """Leave out what is no key; each is a fault."""
+    for key in given:
+        if not isinstance(key, str):
+            findings.fault(Origin(source=_GIVEN, key=repr(key)), "no text. Hint: write the option's key")
+    return {key: value for key, value in given.items() if isinstance(key, str)}
+
+
 def _defaults() -> Section:
     return _section("the defaults of Spark applications", {PREFIX + key: text for key, text in DEFAULTS.items()})
 
 
-def _of_session(session: Mapping[str, str]) -> Section:
+def _of_session(session: Mapping[str, str], findings: Findings) -> Section:
     ours = {key: text for key, text in session.items() if key.startswith(SPARK_PREFIX)}
+    for key in [key for key in ours if key.startswith(QUERY_PREFIX)]:
+        del ours[key]
+        findings.fault(Origin(source=_SESSION, key=key), _NO_OPTION)
     settings: dict[str, Leaf | Items] = {
         key.removeprefix(SPARK_PREFIX): Leaf(text=text, origin=Origin(source=_SESSION, key=key))
         for key, text in ours.items()

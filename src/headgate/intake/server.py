@@ -5,10 +5,11 @@ from __future__ import annotations
 import hmac
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import BoundedSemaphore, Thread, Timer
+from typing import Any
 
 from headgate.errors import ConfigError, HeadgateError, RefusedError
 from headgate.intake.reading import Report, read_report
@@ -19,6 +20,11 @@ LARGEST_BODY = 8 * 2**20
 """Bytes of a report; more is refused unread."""
 _PATIENCE_S = 10.0
 """How long a sender may take over its report."""
+_MOST_S = 30.0
+"""How long a whole request may last, however slowly but steadily it comes."""
+_CONNECTIONS = 32
+"""That are served at once; who comes then is asked to come again."""
+_BUSY = b"HTTP/1.0 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _POLL_S = 0.05
 """How soon the server notices that it is to end."""
 
@@ -62,7 +68,36 @@ class _Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self.keep = keep
         self.token = token
+        self._places = BoundedSemaphore(_CONNECTIONS)
         super().__init__((address.host, address.port), _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve in a thread, unless there are too many."""
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+            return
+        with suppress(OSError):
+            request.sendall(_BUSY)
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve, and hang up on who takes too long: its next read finds the end."""
+        hanging_up = Timer(_MOST_S, _hang_up, [request])
+        hanging_up.daemon = True
+        hanging_up.start()
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            hanging_up.cancel()
+            self._places.release()
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: who hung up in the middle will come again."""
+
+
+def _hang_up(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -75,12 +110,15 @@ class _Handler(BaseHTTPRequestHandler):
         if refusal is not None:
             self._answer(*refusal)
             return
+        body = self.rfile.read(self._length or 0)
         try:
-            self.server.keep(read_report(self.rfile.read(self._length or 0)))
+            self.server.keep(read_report(body))
         except RefusedError as error:
             self._answer(HTTPStatus.BAD_REQUEST, str(error))
         except HeadgateError as error:
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever a report makes happen, its sender is told
+            self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, f"the report cannot be kept: {type(error).__name__}")
         else:
             self._answer(HTTPStatus.NO_CONTENT)
 

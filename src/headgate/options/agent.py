@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
@@ -78,4 +79,7 @@ class AgentOptions(Options):
             raise ValueError(message)
         if self.report_url is not None and not self.report_url.startswith(("http://", "https://")):
             message = f"report.url {self.report_url!r} is no address. Hint: write one like http://host:9465"
+            raise ValueError(message)
+        if self.report_url is not None and "@" in urlsplit(self.report_url).netloc:
+            message = "report.url holds a user or a password, which is not shown here. Hint: use report.token"
             raise ValueError(message)

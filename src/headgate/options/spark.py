@@ -31,10 +31,16 @@ class SparkOptions(Options):
     master: str = option("master", secret=True)
     """Address of the master's web pages, `http://host:8080`."""
 
-    event_log_dir: Path = option("event-log-dir")
+    event_log_dir: Path | None = option("event-log-dir", None)
     """
     Where applications write their event logs (`spark.eventLog.dir`), as this machine sees it; not compressed
-    (`spark.eventLog.compress=false`).
+    (`spark.eventLog.compress=false`). Unset: applications are only observed, by the pages of their drivers.
+    """
+
+    driver: str | None = option("driver", None, secret=True)
+    """
+    Without an event log, the address of the driver's own pages, `http://host:4040`; unset: the master passes requests
+    on (`spark.ui.reverseProxy=true`).
     """
 
     applications: tuple[str, ...] = option("applications", ("*",))
@@ -70,6 +76,9 @@ class SparkOptions(Options):
                 hint = "executors there are the driver's own: call headgate.attach in the application"
             message = f"master of {self.name} does not begin with http:// or https://. Hint: {hint}"
             raise ValueError(message)
-        if str(self.event_log_dir).startswith(("file:", "hdfs:", "s3")):
+        if self.driver is not None and not self.driver.startswith(("http://", "https://", "${")):
+            message = f"driver of {self.name} does not begin with http:// or https://"
+            raise ValueError(message)
+        if str(self.event_log_dir or "").startswith(("file:", "hdfs:", "s3")):
             message = f"event-log-dir of {self.name} is none of this machine. Hint: write a path, without file://"
             raise ValueError(message)

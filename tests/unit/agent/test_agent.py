@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Event as Flag
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from headgate.agent.attached import Agent, Switch
+from headgate.agent.attaching import confirm_same
 from headgate.agent.composing import Control, Engine
 from headgate.agent.journal import Journal
 from headgate.agent.loop import ControlLoop
 from headgate.engines.spark.attached.restarts import QueryRestarts
-from headgate.errors import UnreachableError
+from headgate.errors import UnreachableError, UnsupportedError
 from headgate.model.decision import Outcome
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics
@@ -116,7 +118,7 @@ class Story:
             sample(chain({"orders": 2}), job=APP, running_since=datetime(2026, 1, 1, tzinfo=UTC)),
         )
         self.alive = True
-        self.ended = Flag()
+        self.ended, self.released = Flag(), Flag()
         self.switch = Switch(Mode.ACT)
         self.journal = Journal()
         restarts = QueryRestarts(NoQueries(), {})
@@ -127,6 +129,7 @@ class Story:
             failures=self.application,
             realizer=self.application,
             restarts=restarts,
+            release=self._release,
         )
         control = Control(
             engine=engine,
@@ -138,7 +141,10 @@ class Story:
         )
         self.is_alive: Callable[[], bool] = lambda: self.alive
         self.loop = ControlLoop(control.runner, is_alive=lambda: self.is_alive(), on_end=self.ended.set)  # noqa: PLW0108 - a story may change it
-        self.agent = Agent(job=APP, journal=self.journal, switch=self.switch, loop=self.loop, restarts=restarts)
+        self.agent = Agent(engine=engine, journal=self.journal, switch=self.switch, loop=self.loop)
+
+    async def _release(self) -> None:
+        self.released.set()
 
     @property
     def cores(self) -> int:
@@ -221,3 +227,41 @@ def test_whatever_fails_in_it_stays_in_it(story: Story, caplog: pytest.LogCaptur
     story.loop.start()
     until(lambda: story.cores == 4)
     assert "the control loop failed" in caplog.text
+
+
+def test_told_to_stop_it_does_not_count_as_running(story: Story) -> None:
+    """Also while its thread still sees a tick through: who attaches then needs a new one."""
+    looked, goes_on = Flag(), Flag()
+
+    def is_alive() -> bool:
+        looked.set()
+        goes_on.wait(PATIENCE_S)
+        return True
+
+    story.is_alive = is_alive
+    story.loop.start()
+    assert looked.wait(PATIENCE_S)
+    closing = Thread(target=story.agent.close)
+    closing.start()
+    until(lambda: not story.agent.status.running)
+    assert not story.ended.is_set()
+    goes_on.set()
+    closing.join()
+    assert story.ended.wait(PATIENCE_S)
+
+
+def test_paused_it_lets_go_of_the_executors(story: Story) -> None:
+    """Who decided on their number before may do so again."""
+    story.loop.start()
+    story.agent.pause()
+    assert story.released.wait(PATIENCE_S)
+
+
+def test_an_agent_of_other_queries_is_not_taken_for_this_one() -> None:
+    """Neither one of a single query for all, nor the other way round."""
+    confirm_same(None, None)
+    confirm_same("orders", "orders")
+    with pytest.raises(UnsupportedError, match=r"query 'orders' alone.*query 'clean' alone"):
+        confirm_same("orders", "clean")
+    with pytest.raises(UnsupportedError, match="all queries"):
+        confirm_same(None, "clean")

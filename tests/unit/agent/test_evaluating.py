@@ -148,3 +148,16 @@ def test_a_tick_that_comes_again_replaces_itself() -> None:
     candidate = Candidate(sample=tick(10), options=OPTIONS, window_from=at(0))
     assert isinstance(evaluator.evaluate([candidate], at(10))[ORDERS], EvaluatedMetrics)
     assert [one.at for one in asked.collected[0].samples] == [at(second) for second in range(0, 11, 2)]
+
+
+def test_samples_are_kept_as_long_as_the_window_grows() -> None:
+    """Triggers far apart ask for a longer window than any that was known at the start."""
+    asked = Asked(evaluated(GRAPH, {}))
+    evaluator = WindowEvaluator(
+        host=Host(asked), events=RecordingEvents(), collect_interval=timedelta(seconds=2), keep=timedelta(seconds=10)
+    )
+    options = replace(OPTIONS, metrics_window=timedelta(seconds=40))
+    for second in range(0, 41, 2):
+        evaluator.append([tick(second)])
+        evaluator.evaluate([Candidate(sample=tick(second), options=options, window_from=at(0))], at(second))
+    assert [one.at for one in asked.collected[-1].samples] == [at(second) for second in range(0, 41, 2)]

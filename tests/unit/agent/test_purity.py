@@ -89,7 +89,7 @@ control = Control(
     host=PluginHost(lambda: settings.catalog, settings.options.plugins, resolve=resolve),
 )
 loop = ControlLoop(control.runner, is_alive=lambda: True, on_end=ended.set)
-agent = Agent(job=JOB, journal=journal, switch=Switch(Mode.ACT), loop=loop, restarts=engine.restarts)
+agent = Agent(engine=engine, journal=journal, switch=Switch(Mode.ACT), loop=loop)
 loop.start()
 waited = Event()
 for _ in range(3000):

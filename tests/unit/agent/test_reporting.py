@@ -35,6 +35,7 @@ class Service(ThreadingHTTPServer):
         """Listen on loopback."""
         super().__init__(("127.0.0.1", 0), Asked)
         self.refusals = refusals
+        self.elsewhere = ""
         self.asked: list[tuple[str, str, Any]] = []
         self.heard = Flag()
 
@@ -49,6 +50,12 @@ class Asked(BaseHTTPRequestHandler):
 
     server: Service
 
+    def do_GET(self) -> None:
+        """Take note: a redirect of a report is fetched like this."""
+        self.server.asked.append((self.path, self.headers.get("Authorization", ""), {"events": []}))
+        self.send_response_only(204)
+        self.end_headers()
+
     def do_POST(self) -> None:
         """Take a report."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -56,7 +63,11 @@ class Asked(BaseHTTPRequestHandler):
         if self.server.refusals < 0:
             self.server.asked.append((self.path, self.headers.get("Authorization", ""), json.loads(body)))
             self.server.heard.set()
-        self.send_response_only(503 if self.server.refusals >= 0 else 204)
+        if self.server.elsewhere:
+            self.send_response_only(302)
+            self.send_header("Location", self.server.elsewhere)
+        else:
+            self.send_response_only(503 if self.server.refusals >= 0 else 204)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -124,3 +135,28 @@ def test_a_token_that_is_not_there_is_a_fault_of_the_options() -> None:
     """Told at once, and not as a service that says no."""
     with ExitStack() as opened, pytest.raises(ConfigError, match=r"report\.token: .*NO_SUCH_TOKEN"):
         open_reporter(options(1, report_token=REFERENCE.replace("TOKEN", "NO_SUCH_TOKEN")), opened)
+
+
+def test_a_token_that_cannot_stand_in_a_header_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as one with a line break: what it would fail with later names it in full."""
+    monkeypatch.setenv("TOKEN", "open\nsesame")
+    with ExitStack() as opened, pytest.raises(ConfigError, match="line break") as refused:
+        open_reporter(options(1, report_token=REFERENCE), opened)
+    assert "sesame" not in str(refused.value)
+
+
+def test_a_service_that_points_elsewhere_is_not_followed(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The token is for the one that the options name."""
+    monkeypatch.setenv("TOKEN", "open sesame")
+    other = Service(0)
+    service.elsewhere = f"http://127.0.0.1:{other.server_port}{PATH}"
+    thread = Thread(target=other.serve_forever, args=(0.01,))
+    thread.start()
+    with ExitStack() as opened:
+        report = open_reporter(options(service.server_port, report_token=REFERENCE), opened)
+        report(event(1))
+        assert service.heard.wait(60)
+    other.shutdown()
+    thread.join()
+    other.server_close()
+    assert other.asked == []

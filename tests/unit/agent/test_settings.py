@@ -71,6 +71,25 @@ def test_bounds_that_contradict_each_other_are_told_too() -> None:
         read_settings({}, given)
 
 
+def test_keys_that_are_no_text_are_faults_like_others() -> None:
+    """Named as they were written."""
+    with pytest.raises(ConfigError, match=r"(?s)no text.*unknown option"):
+        read_settings({}, {5: "x", "colour": "red"})  # type: ignore[dict-item]
+
+
+def test_settings_of_a_query_are_no_options() -> None:
+    """The fault says where they belong."""
+    with pytest.raises(ConfigError, match=r"query\.orders\.trigger-interval.*Agent\.manage"):
+        read_settings({"spark.headgate.query.orders.trigger-interval": "10 s"}, {})
+
+
+def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
+    """It would be logged with every report that does not arrive."""
+    with pytest.raises(ValueError, match=r"report\.token") as refused:
+        AgentOptions(report_url="http://me:sesame@host:9465")
+    assert "sesame" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [({"cluster": "a/b"}, "cannot stand in a job key"), ({"report_url": "ftp://host"}, "is no address")],

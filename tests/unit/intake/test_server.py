@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack, closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -120,6 +124,22 @@ def test_what_is_no_report_and_what_cannot_be_kept_are_told_apart(port: int, kep
     assert send(port, body_of([EVENT])) == (503, "the samples log cannot be written\n")
 
 
+def test_whatever_a_report_makes_happen_its_sender_is_answered(port: int, kept: Kept) -> None:
+    """Else it would never know what it should not send again."""
+    kept.fault = OverflowError("a number")
+    assert send(port, body_of([EVENT])) == (500, "the report cannot be kept: OverflowError\n")
+
+
+def test_who_comes_when_too_many_are_there_is_sent_away(port: int, kept: Kept) -> None:
+    """Connections that say nothing hold a place; others are told, and may come again."""
+    with ExitStack() as open_ones:
+        for _ in range(32):
+            open_ones.enter_context(socket.create_connection((LOOPBACK, port), timeout=30))
+        one_more = open_ones.enter_context(socket.create_connection((LOOPBACK, port), timeout=30))
+        assert one_more.recv(100).startswith(b"HTTP/1.0 503 ")
+    assert not kept.reports
+
+
 def test_an_address_that_is_taken_is_a_fault_of_the_configuration(port: int, kept: Kept) -> None:
     """Told at the start, with the option's name."""
     with (
@@ -160,6 +180,21 @@ def test_explain_on_the_services_machine_tells_of_an_attached_application(tmp_pa
     config.write_text(f"clusters: []\nagents.address: ':9465'\nstate-store: memory\nlog.path: {tmp_path}/log\n")
     said = CliRunner().invoke(app, ["explain", "spark/orders", "-c", str(config)])
     assert said.output.splitlines() == list(explanation(DECISIONS[0]))
+
+
+async def test_nobody_reports_about_the_services_own_jobs(tmp_path: Path) -> None:
+    """The door of the service itself is guarded."""
+    with closing(socket.create_server((LOOPBACK, 0))) as free:
+        address = f"{LOOPBACK}:{free.getsockname()[1]}"
+    options = ServiceOptions(
+        clusters=(), job_lists=("spark",), agents=IntakeOptions(address=address), log=LogOptions(path=tmp_path)
+    )
+    async with AsyncExitStack() as stack:
+        port = open_intake(options, RecordingEvents(), stack)
+        assert port is not None
+        status, text = await asyncio.to_thread(send, port, body_of([replace(EVENT, at=datetime.now(UTC))]))
+        assert status == 400
+        assert "spark is the service's own" in text
 
 
 async def test_a_service_takes_reports_only_where_it_is_told_to(tmp_path: Path) -> None:
