@@ -41,7 +41,9 @@ class Worker:
     settings: Mapping[str, str] = field(default_factory=dict)
     """Those that it was started with."""
     ending_since: float | None = None
-    """When it was asked to end, in seconds since 1970; None: it was not."""
+    """When it was last asked to end, or about to be, in seconds since 1970; None: it was not."""
+    asked: int = 0
+    """How often it was asked to end, by all that is known: a signal that was not noted may have been sent."""
 
     @property
     def name(self) -> str:
@@ -130,9 +132,11 @@ class WorkerFolder:
             )
 
     def end(self, worker: Worker, how: signal.Signals = signal.SIGTERM) -> None:
-        """Ask a worker to end, and remember since when it was."""
-        self._remember(worker, ending_since=time.time())
+        """Ask a worker to end, once more if it was asked before, and remember it."""
+        # Noted before, so that it counts no more from now on, and after, so that no crash between loses the signal.
+        self._remember(worker, ending_since=time.time(), asked=worker.asked)
         self.send(worker, how)
+        self._remember(worker, ending_since=time.time(), asked=worker.asked + 1)
 
     def kill(self, worker: Worker) -> None:
         """End a worker as a crash would."""
@@ -157,10 +161,12 @@ class WorkerFolder:
             pid=int(pid) if pid else None,
             settings=known.get("settings", {}),
             ending_since=known.get("ending-since"),
+            asked=known.get("asked", 0),
         )
 
-    def _remember(self, worker: Worker, *, ending_since: float | None = None) -> None:
-        _write(self._record(worker.number), {"settings": dict(worker.settings), "ending-since": ending_since})
+    def _remember(self, worker: Worker, *, ending_since: float | None = None, asked: int = 0) -> None:
+        known = {"settings": dict(worker.settings), "ending-since": ending_since, "asked": asked}
+        _write(self._record(worker.number), known)
 
     def _pid_file(self, number: int) -> Path:
         return self.path / f"{PREFIX}{number}.pid"

@@ -140,10 +140,8 @@ class ProcessesProvider(ABC):
         self._folder.start(worker, launch.command, environment=launch.environment, output=launch.output)
 
     def _urge(self, living: Iterable[Worker]) -> None:
-        now = time.time()
+        now, patience = time.time(), self._patience.total_seconds()
         for worker in living:
-            late = (
-                0 if worker.ending_since is None else int((now - worker.ending_since) / self._patience.total_seconds())
-            )
-            if late:
-                self._folder.send(worker, self._endings[min(late, len(self._endings) - 1)])
+            # One that was never sent a signal was about to be, when this process died.
+            if worker.ending_since is not None and (not worker.asked or now - worker.ending_since >= patience):
+                self._folder.end(worker, self._endings[min(worker.asked, len(self._endings) - 1)])

@@ -16,7 +16,7 @@ from headgate.providers.folder import Worker
 from headgate.providers.parameters import Parameters
 from headgate.providers.processes import Launch, LaunchOf, ProcessesProvider
 
-_PARAMETERS = ("directory", "master", "cores", "memory", "home", "java", "host", "patience")
+_PARAMETERS = ("directory", "master", "cores", "memory", "home", "java", "host", "patience", "pass-env")
 _PATIENCE = timedelta(seconds=30)
 _CLASS = "org.apache.spark.deploy.worker.Worker"
 _DECOMMISSION = "-Dspark.decommission.enabled=true"
@@ -26,13 +26,18 @@ _DAEMON_MEMORY = "256m"
 """Of the Worker's own JVM, unless the environment says otherwise; its executors' comes on top."""
 
 
+_PASSED = frozenset({"HADOOP_CONF_DIR", "HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR", "TZ"})
+_PASSED_PREFIXES = ("LC_", "SPARK_")
+_SECRET = ("CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN")
+
+
 class SparkStandaloneProvider(ProcessesProvider):
     """
     Starts Spark Workers of this machine that register with a master, and decommissions those it has started.
 
     They outlive Headgate, which finds them again by a folder in the directory. One that is asked to end is
     decommissioned: its executors finish their tasks and hand their blocks over. It then waits for nothing, and is
-    ended by the first call after its patience.
+    ended by the first call after its patience. Of Headgate's environment they have what a Worker needs, and no secrets.
     """
 
     def __init__(self, parameters: Mapping[str, str]) -> None:
@@ -44,7 +49,7 @@ class SparkStandaloneProvider(ProcessesProvider):
                 1; `memory` of each for executors, by default `1g`; `home` of Spark, by default that of the installed
                 pyspark; `java`, the home of a Java, by default that of `JAVA_HOME` or of the path; `host`, the address
                 of this machine, by default Spark finds it; `patience` with a worker that is decommissioned, by
-                default 30 s.
+                default 30 s; `pass-env`, the names of further variables that they get, by comma.
 
         Raises:
             ValueError: one of them is missing or makes no sense, or there is something else.
@@ -60,6 +65,7 @@ class SparkStandaloneProvider(ProcessesProvider):
         self._memory = read.text("memory", "1g")
         self._home = Path(read.text("home")).absolute() if read.text("home") else None
         self._java = read.text("java")
+        self._passed = _PASSED.union(name.strip() for name in read.text("pass-env").split(","))
         self._host = read.text("host") or _host_towards(self._master)
 
     async def reconfigure(self, settings: Mapping[str, str], /) -> bool:
@@ -98,7 +104,12 @@ class SparkStandaloneProvider(ProcessesProvider):
         own = {"SPARK_HOME": str(home), "SPARK_WORKER_OPTS": f"{told} {_DECOMMISSION}".strip()}
         own |= {"JAVA_HOME": self._java} if self._java else {}
         own |= {"SPARK_LOCAL_IP": self._host} if self._host else {}
-        return {"SPARK_DAEMON_MEMORY": _DAEMON_MEMORY, **os.environ, **own}
+        passed = {name: value for name, value in os.environ.items() if name in self._passed or _is_harmless(name)}
+        return {"SPARK_DAEMON_MEMORY": _DAEMON_MEMORY, **passed, **own}
+
+
+def _is_harmless(name: str) -> bool:
+    return name.startswith(_PASSED_PREFIXES) and not any(word in name.upper() for word in _SECRET)
 
 
 def _checked_master(text: str) -> str:

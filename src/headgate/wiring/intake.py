@@ -6,7 +6,9 @@ from contextlib import AsyncExitStack
 
 from headgate.config.secrets import resolve
 from headgate.errors import ConfigError
+from headgate.intake.gate import Gate, Reserved
 from headgate.intake.keeping import Keeper
+from headgate.intake.reading import Report
 from headgate.intake.server import taking_reports
 from headgate.options.service import ServiceOptions
 from headgate.ports import EventHandler
@@ -26,5 +28,10 @@ def open_intake(options: ServiceOptions, told: EventHandler, stack: AsyncExitSta
         token = None if options.agents.token is None else resolve(options.agents.token)
     except ValueError as error:
         raise ConfigError([f"agents.token: {error}"]) from error
-    keeper = Keeper(options.log.path, told)
-    return stack.enter_context(taking_reports(keeper.keep, address, token))
+    gate, keeper = Gate(Reserved.of(options)), Keeper(options.log.path, told)
+
+    def keep(report: Report) -> None:
+        gate.check(report)
+        keeper.keep(report)
+
+    return stack.enter_context(taking_reports(keep, address, token))

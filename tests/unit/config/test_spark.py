@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.config import for_job, load
+from headgate.config.beneath import laid_beneath
 from headgate.errors import ConfigError
 from headgate.model.identity import JobKey
 from headgate.options.autoscaler import AutoscalerOptions
@@ -40,6 +41,7 @@ def test_a_cluster_is_read() -> None:
     assert cluster.applications == ("orders*", "clicks")
     assert (cluster.workers.provider, cluster.workers.most) == (None, 4)
     assert loaded(entry()).spark[0].applications == ("*",)
+    assert loaded(entry(event_log_dir="")).spark[0].event_log_dir is None
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ def test_a_cluster_is_read() -> None:
         ({"master": "'spark://127.0.0.1:7077'"}, "web pages, http://host:8080"),
         ({"master": "'k8s://https://cluster'"}, "call headgate.attach in the application"),
         ({"event_log_dir": "'file:///events'"}, "write a path, without file://"),
-        ({"event_log_dir": ""}, "event-log-dir"),
+        ({"driver": "'spark://127.0.0.1:1'"}, "driver of streams does not begin"),
     ],
 )
 def test_what_could_never_work_is_a_fault_with_its_place(changes: dict[str, str], fault: str) -> None:
@@ -90,6 +92,15 @@ def test_applications_have_defaults_of_their_own() -> None:
     options = for_job(loaded(entry()), KEY, beneath=DEFAULTS).options
     assert (options.evaluator, options.alignment_mode) == ("micro-batch", "WAVES")
     assert options.metrics_window == timedelta(seconds=20)
+
+
+def test_the_same_options_are_one_object() -> None:
+    """Applications that share them are decided together; those of Flink's jobs are the very ones of the service."""
+    service = loaded(entry())
+    first, second = (for_job(service, JobKey("streams", name), beneath=DEFAULTS).options for name in "ab")
+    assert first is second
+    assert laid_beneath(service.autoscaler, {}) is service.autoscaler
+    assert laid_beneath(first, DEFAULTS) is first
 
 
 def test_what_is_set_wins_over_them() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -86,6 +87,33 @@ async def _until_ended(provider: SparkStandaloneProvider, directory: Path) -> No
         while list((directory / FOLDER).glob("*.pid")):
             await provider.workers()
             await asyncio.sleep(0.01)
+
+
+async def test_a_signal_that_was_never_sent_is_sent_later(parameters: Mapping[str, str]) -> None:
+    """Headgate died between the note and the signal: the next call sends the first of the row, not the last."""
+    provider = SparkStandaloneProvider({**parameters, "patience": "1 h"})
+    await provider.request(1)
+    await until(lambda: said(parameters).endswith("\n"))
+    record = Path(parameters["directory"]) / FOLDER / f"{PREFIX}1.json"
+    record.write_text(json.dumps({"settings": {}, "ending-since": 1.0, "asked": 0}))
+    await provider.workers()
+    await until(lambda: "decommissioned" in said(parameters))
+    assert json.loads(record.read_text())["asked"] == 1
+
+
+async def test_workers_get_none_of_headgates_secrets(
+    parameters: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a Worker needs and what the operator names is passed on; executors run anybody's code."""
+    for name in ("HEADGATE_TOKEN", "SPARK_RPC_SECRET", "SPARK_LOCAL_DIRS", "LC_ALL", "MINE", "PATH"):
+        monkeypatch.setenv(name, "/bin:/usr/bin" if name == "PATH" else "set")
+    program = tmp_path / "spark" / "bin" / "spark-class"
+    program.write_text("#!/bin/sh\nenv\necho end\nexec sleep 600\n")
+    await SparkStandaloneProvider({**parameters, "pass-env": "MINE, OTHER"}).request(1)
+    await until(lambda: said(parameters).endswith("end\n"))
+    names = {line.partition("=")[0] for line in said(parameters).splitlines()}
+    assert {"SPARK_LOCAL_DIRS", "LC_ALL", "MINE", "PATH", "SPARK_HOME"} <= names
+    assert not names & {"HEADGATE_TOKEN", "SPARK_RPC_SECRET", "OTHER"}
 
 
 async def test_a_home_without_spark_is_refused(parameters: Mapping[str, str], tmp_path: Path) -> None:

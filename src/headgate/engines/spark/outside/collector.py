@@ -23,12 +23,14 @@ class SparkMetricCollector:
 
     async def update_metrics(self, ctx: JobContext, at: datetime, /) -> JobSample:
         """Take one sample of the application; the contract is the port's."""
-        sample = (await self._cluster.look(ctx)).sample(ctx.key, at)
-        return replace(sample, topology=self._cluster.bounded(sample.topology))
+        watched = await self._cluster.look(ctx)
+        sample = watched.sample(ctx.key, at)
+        return replace(sample, topology=self._cluster.bounded(sample.topology, watched))
 
     async def query_topology(self, ctx: JobContext, /) -> Topology:
         """Give the graph as it runs now."""
-        return self._cluster.bounded((await self._cluster.look(ctx)).topology())
+        watched = await self._cluster.look(ctx)
+        return self._cluster.bounded(watched.topology(), watched)
 
     async def query_jm_metrics(self, _ctx: JobContext, /) -> Mapping[str, float]:
         """Know nothing: there is no JobManager."""

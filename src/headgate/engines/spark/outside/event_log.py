@@ -166,7 +166,7 @@ def _read(line: bytes, *, only: frozenset[bytes]) -> Event | None:
         return None
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return {**event, "Event": match[1].decode()} if isinstance(event, Mapping) else None
 

@@ -9,6 +9,7 @@ from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.overview import ListedJob
 from headgate.engines.flink.wishes import SettingsOf
 from headgate.engines.spark.outside.cluster import SparkCluster
+from headgate.engines.spark.outside.gauged import NEEDS_LOG
 from headgate.engines.spark.outside.rest import ListedApplication
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.identity import JobKey
@@ -49,19 +50,20 @@ class SparkJobListFetcher:
             job_id=job.job_id,
             status=job.status,
             options=settings.options,
-            faults=settings.told,
+            faults=(*settings.told, *([] if self._cluster.options.event_log_dir else [NEEDS_LOG])),
             started_at=instant(job.started_at_ms),
         )
 
 
 async def _status(cluster: SparkCluster, application: ListedApplication) -> JobStatus:
-    """Tell how an application is; one whose log cannot be read counts as running, so that somebody hears of it."""
+    """Tell how an application is; one whose log cannot be read (in time) is as the master says."""
     watched = cluster.watch(application.id)
     try:
-        await watched.follow()
+        async with asyncio.timeout(cluster.options.request_timeout.total_seconds()):
+            await watched.follow()
     except NotFoundError:
         return JobStatus.FINISHED
-    except HeadgateError:
+    except Exception:  # noqa: BLE001 - whatever is wrong with one log, the other applications are listed
         return application.status
     return application.status if watched.is_streaming else JobStatus.STARTING
 

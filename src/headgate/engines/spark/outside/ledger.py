@@ -49,6 +49,8 @@ class Ledger:
     over: bool = False
     _cores: dict[str, int] = field(default_factory=dict)
     _changed_at: datetime | None = None
+    _runs: dict[str, str] = field(default_factory=dict)
+    """Run id of each active query, by the query's own id."""
     _work: BatchWork = field(default_factory=BatchWork)
     _guesses: defaultdict[str, QueryGuesses] = field(default_factory=lambda: defaultdict(QueryGuesses))
     _ended: list[EndedBatch] = field(default_factory=list)
@@ -57,7 +59,7 @@ class Ledger:
 
     def note(self, event: Event) -> None:
         """Take an event in; one that lacks what its kind should have changes nothing."""
-        with suppress(KeyError, ValueError, TypeError, AttributeError):
+        with suppress(Exception):  # another Spark may write anything
             self._note(event)
 
     @property
@@ -65,13 +67,17 @@ class Ledger:
         """Which executors there are; None while the application has not begun."""
         if self.started_at is None:
             return None
-        told = int(self.settings.get("spark.executor.cores", "1"))
         return Executors(
             ids=tuple(self._cores),
-            cores_each=min(self._cores.values(), default=told),
+            cores_each=min(self._cores.values(), default=self._setting("spark.executor.cores")),
             changed_at=self._changed_at or self.started_at,
-            task_cpus=int(self.settings.get("spark.task.cpus", "1")),
+            task_cpus=self._setting("spark.task.cpus"),
         )
+
+    def _setting(self, key: str) -> int:
+        """Give a number of cores; 1, Spark's own default, where there is none."""
+        told = self.settings.get(key, "")
+        return max(int(told), 1) if told.isdecimal() else 1
 
     def take_batches(self) -> list[EndedBatch]:
         """Give the batches that ended since the last call, oldest first."""
@@ -83,7 +89,7 @@ class Ledger:
             case "SparkListenerTaskEnd":
                 self._work.end_task(event)
             case "SparkListenerJobStart":
-                self._wait(self._work.begin_job(event), waiting=False)
+                self._wait(self._runs.get(self._work.begin_job(event) or ""), waiting=False)
             case "QueryProgressEvent":
                 self._progress(event["progress"])
             case "QueryIdleEvent":
@@ -113,6 +119,8 @@ class Ledger:
     def _begin_query(self, event: Event) -> None:
         self._now = datetime.fromisoformat(event["timestamp"]).astimezone(UTC)
         run = str(event["runId"])
+        self._work.drop(str(event["id"]))  # what a run before has not finished
+        self._runs[str(event["id"])] = run
         self.queries[run] = RunningQuery(query=query_of(event), run_id=run, started_at=self._now, waiting=True)
 
     def _wait(self, run: str | None, *, waiting: bool) -> None:
@@ -123,7 +131,7 @@ class Ledger:
         run = str(progress["runId"])
         self._wait(run, waiting=True)
         executors, guesses = self.executors, self._guesses[query_of(progress)]
-        stages = self._work.take((run, int(progress["batchId"])))
+        stages = self._work.take((str(progress["id"]), int(progress["batchId"])))
         if executors is None:
             return
         around = Circumstances(cores=executors.cores, stages=stages, settings=guesses.settings)
@@ -136,7 +144,9 @@ class Ledger:
     def _end_query(self, event: Event) -> None:
         run = str(event["runId"])
         query = self.queries.pop(run, None)
-        self._work.drop(run)
+        if self._runs.get(str(event["id"])) == run:
+            self._work.drop(str(event["id"]))
+            del self._runs[str(event["id"])]
         # The event has no time of its own: it is taken to be that of the one before it.
         if event.get("exception") and self._now is not None:
             name = query.query if query else str(event["id"])

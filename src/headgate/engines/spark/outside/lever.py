@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from headgate.engines.spark.application import Executors
-from headgate.engines.spark.outside.cluster import SparkCluster
+from headgate.engines.spark.outside.cluster import SparkCluster, Watched
 from headgate.engines.spark.outside.rest import MasterState
-from headgate.engines.spark.outside.watched import WatchedApplication
 from headgate.errors import ConflictError, RefusedError
 from headgate.ports import JobContext, ResourceProvider
 
@@ -39,10 +38,20 @@ class WorkersLever:
         watched, state = await self._cluster.look(self._ctx), await self._cluster.state()
         self._refuse_company(state)
         _refuse_ceilings(watched, count)
-        workers = -(-count // _executors_a_worker(watched, state))
+        workers = -(-count // self._executors_a_worker(watched))
         self._refuse_bounds(workers)
         await self._refuse_strangers(provider, state)
         return await provider.request(workers)
+
+    def _executors_a_worker(self, watched: Watched) -> int:
+        each = self._cluster.executors_a_worker(watched)
+        if not each:
+            message = (
+                f"not one executor of {watched.id} fits on the smallest worker of {self._cluster.options.name}, if "
+                "there is one. Hint: compare spark.executor.cores and spark.executor.memory with what workers offer"
+            )
+            raise RefusedError(message)
+        return each
 
     def _provider(self) -> ResourceProvider:
         if self._cluster.provider is None:
@@ -71,27 +80,20 @@ class WorkersLever:
 
     async def _refuse_strangers(self, provider: ResourceProvider, state: MasterState) -> None:
         ready = (await provider.workers()).ready
-        if len(state.worker_cores) > ready:
+        if len(state.workers) > ready:
             message = (
-                f"{self._cluster.options.name} has {len(state.worker_cores)} workers, of which the provider has "
+                f"{self._cluster.options.name} has {len(state.workers)} workers, of which the provider has "
                 f"{ready}. Hint: unless that passes, end those that were started by others"
             )
             raise ConflictError(message)
 
 
-def _refuse_ceilings(watched: WatchedApplication, count: int) -> None:
+def _refuse_ceilings(watched: Watched, count: int) -> None:
     """Refuse where the application itself says how many executors it takes."""
     if watched.setting("spark.dynamicAllocation.enabled") == "true":
         message = f"{watched.id} has dynamic allocation on. Hint: set spark.dynamicAllocation.enabled=false"
         raise RefusedError(message)
     most = watched.setting("spark.cores.max")
-    if most and count * watched.executors.cores_each > int(most):
+    if most.isdecimal() and count * watched.executors.cores_each > int(most):
         message = f"{watched.id} takes no more than {most} cores. Hint: leave spark.cores.max unset"
         raise RefusedError(message)
-
-
-def _executors_a_worker(watched: WatchedApplication, state: MasterState) -> int:
-    """Give how many fit on the smallest worker; one that names no number of cores takes a whole worker."""
-    if not watched.setting("spark.executor.cores"):
-        return 1
-    return max(min(state.worker_cores, default=1) // watched.executors.cores_each, 1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headgate.engines.flink.client import FlinkClient
+from headgate.errors import UnreachableError
 from headgate.model.measures import JobStatus
 from headgate.options.service import ClusterOptions
 from headgate.options.spark import SparkOptions
@@ -26,6 +27,17 @@ class ListedApplication:
     name: str
     status: JobStatus
     started_at_ms: int
+    executor_mb: int = 0
+    """Memory that an executor of it takes; 0: not told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSize:
+    """What a worker offers."""
+
+    cores: int
+    mb: int | None = None
+    """None: not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,20 +45,20 @@ class MasterState:
     """What a master knows of its cluster."""
 
     applications: tuple[ListedApplication, ...]
-    worker_cores: tuple[int, ...]
-    """Of each worker that is alive and not being decommissioned."""
+    workers: tuple[WorkerSize, ...]
+    """Those that are alive and not being decommissioned."""
 
     def find(self, application: str) -> ListedApplication | None:
         """Give an application by its id; None where it has ended."""
         return next((one for one in self.applications if one.id == application), None)
 
 
-def open_master(options: SparkOptions) -> FlinkClient:
-    """Give a client of the master; nothing is asked yet. Whoever asks closes it."""
+def open_pages(options: SparkOptions, url: str) -> FlinkClient:
+    """Give a client of the master or of a driver; nothing is asked yet. Whoever asks closes it."""
     return FlinkClient(
         ClusterOptions(
             name=options.name,
-            url=options.master,
+            url=url,
             headers=options.headers,
             token_file=options.token_file,
             ca_file=options.ca_file,
@@ -67,10 +79,19 @@ async def ask_master(client: FlinkClient) -> MasterState:
 
 
 def read_master(answer: Any) -> MasterState:
-    """Read what the master tells programs."""
+    """
+    Read what the master tells programs.
+
+    Raises:
+        UnreachableError: it is not the one in charge, or has not recovered yet: what it knows is not all there is.
+    """
+    status = answer.get("status", _ALIVE)
+    if status != _ALIVE:
+        message = f"the master is {status}. Hint: unless that passes, name the address of the one that is {_ALIVE}"
+        raise UnreachableError(message)
     return MasterState(
         applications=tuple(_application(one) for one in answer["activeapps"]),
-        worker_cores=tuple(int(one["cores"]) for one in answer["workers"] if one["state"] == _ALIVE),
+        workers=tuple(_worker(one) for one in answer["workers"] if one["state"] == _ALIVE),
     )
 
 
@@ -80,4 +101,10 @@ def _application(told: Any) -> ListedApplication:
         name=str(told["name"]),
         status=_STATES.get(told["state"], JobStatus.OTHER),
         started_at_ms=int(told["starttime"]),
+        executor_mb=int(told.get("memoryperexecutor") or 0),
     )
+
+
+def _worker(told: Any) -> WorkerSize:
+    memory = told.get("memory")
+    return WorkerSize(cores=int(told["cores"]), mb=None if memory is None else int(memory))

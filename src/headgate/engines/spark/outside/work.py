@@ -13,10 +13,11 @@ from headgate.engines.spark.stages import folded
 from headgate.model.micro_batch import StageWork
 
 BATCH = "streaming.sql.batchId"
-RUN = "spark.jobGroup.id"
+QUERY = "sql.streaming.queryId"
+"""The job group is the run's id, but for what `foreachBatch` sets."""
 
 Batch = tuple[str, int]
-"""Run id and batch id."""
+"""Id of the query, the same across its runs, and of the batch."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,11 +31,11 @@ class BatchWork:
     """Stages of which a task ended; the others are skipped."""
 
     def begin_job(self, event: Event) -> str | None:
-        """Take in a job, and give the run that it is of; None for one that is of no query."""
+        """Take in a job, and give the id of the query that it is of; None for one that is of none."""
         told = event.get("Properties") or {}
-        if BATCH not in told:
+        if BATCH not in told or QUERY not in told:
             return None
-        batch = str(told[RUN]), int(told[BATCH])
+        batch = str(told[QUERY]), int(told[BATCH])
         for stage in event["Stage Infos"]:
             # What an earlier job of the batch wrote, later ones reuse.
             self._runs.setdefault(batch, {}).setdefault(stage["Stage ID"], _not_run(event["Job ID"], stage))
@@ -52,18 +53,21 @@ class BatchWork:
         self._ran.add(stage)
 
     def take(self, batch: Batch) -> tuple[StageWork, ...]:
-        """Give the work of a batch that ended, and forget it."""
-        runs = self._runs.pop(batch, {})
-        done = folded(run for stage, run in runs.items() if stage in self._ran)
-        for stage in runs:
-            self._batch_of.pop(stage, None)
-            self._ran.discard(stage)
+        """Give the work of a batch that ended; forget it, and those before it, of whose end nobody was told."""
+        done = folded(run for stage, run in self._runs.get(batch, {}).items() if stage in self._ran)
+        for known in [known for known in self._runs if known[0] == batch[0] and known[1] <= batch[1]]:
+            self._forget(known)
         return done
 
-    def drop(self, run: str) -> None:
-        """Forget the batches of a run that is over."""
-        for batch in [batch for batch in self._runs if batch[0] == run]:
-            self.take(batch)
+    def drop(self, query: str) -> None:
+        """Forget the batches of a query whose run is over."""
+        for batch in [batch for batch in self._runs if batch[0] == query]:
+            self._forget(batch)
+
+    def _forget(self, batch: Batch) -> None:
+        for stage in self._runs.pop(batch):
+            self._batch_of.pop(stage, None)
+            self._ran.discard(stage)
 
 
 def _not_run(job: int, stage: Mapping[str, Any]) -> StageRun:
