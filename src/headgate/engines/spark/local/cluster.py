@@ -18,7 +18,7 @@ from headgate.engines.flink.local.loopback import HOST, call_json, free_ports
 from headgate.engines.flink.local.processes import Child, Children
 from headgate.engines.spark.local import settings
 from headgate.engines.spark.local.application import Application
-from headgate.engines.spark.local.groups import end_groups
+from headgate.engines.spark.local.groups import end_groups, is_living
 from headgate.engines.spark.local.home import find_spark_home, link_home
 from headgate.errors import PermanentError
 
@@ -208,7 +208,8 @@ class StandaloneCluster:
             environment={**self._environment, **environment},
             output=self.directory / f"{name}.log",
         )
-        self._groups.append(child.process.pid)
+        # The number of one that is empty may be given to strangers.
+        self._groups = [*filter(is_living, self._groups), child.process.pid]
         return child
 
     def _registered(self) -> int:

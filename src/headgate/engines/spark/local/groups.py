@@ -22,15 +22,18 @@ def end_groups(groups: Iterable[int], patience: timedelta) -> None:
     """
     deadline = time.monotonic() + patience.total_seconds()
     for group in groups:
-        while _lives(group) and time.monotonic() < deadline:
+        while (lives := is_living(group)) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
-        with suppress(ProcessLookupError):
-            os.killpg(group, signal.SIGKILL)
+        # One that was empty may be somebody else's by now.
+        if lives:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
 
 
-def _lives(group: int) -> bool:
+def is_living(group: int) -> bool:
+    """Tell whether a process of a group is left; one that is another user's is none of ours."""
     try:
         os.killpg(group, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return False
     return True
