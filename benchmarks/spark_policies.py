@@ -7,6 +7,8 @@ real standalone clusters. A run that is finished is kept: called again, the seri
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +31,7 @@ def main(
     logs: Annotated[Path | None, typer.Option(exists=True)] = None,
     *,
     anew: bool = False,
+    together: bool = False,
 ) -> None:
     """
     Measure what a batch costs, then each policy under the load of each seed.
@@ -40,6 +43,8 @@ def main(
         out: takes one file for each run.
         logs: keeps what the applications said; by default nothing does.
         anew: forget all earlier runs first.
+        together: run the policies of a seed at the same time, so that they share what disturbs the machine; each has a
+            cluster of its own, but all have the same cores of the machine.
 
     Raises:
         SystemExit: the machine is too slow, or too busy, for these loads.
@@ -53,8 +58,19 @@ def main(
     print(f"a batch: {cost}")
     for load in (Load(seed=int(seed), duration_s=round(60 * minutes)) for seed in seeds.split(",")):
         _confirm(load, cost)
-        for arm in policies.split(","):
-            _measure(results, compared(load.seed, arm), POLICIES[arm](load, cost), load=load, logs=logs)
+        _compare(
+            results, load, {arm: POLICIES[arm](load, cost) for arm in policies.split(",")}, logs, together=together
+        )
+
+
+def _compare(
+    results: Results, load: Load, policies: Mapping[str, Policy], logs: Path | None, *, together: bool
+) -> None:
+    def run(arm: str) -> None:
+        _measure(results, compared(load.seed, arm), policies[arm], load=load, logs=logs)
+
+    with ThreadPoolExecutor(len(policies) if together else 1) as pool:
+        list(pool.map(run, policies))
 
 
 def _confirm(load: Load, cost: BatchCost) -> None:
