@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psutil
 
@@ -44,6 +44,15 @@ class WatchedApplication:
         self._program = program
         self._arguments = arguments
         self._running: Application | None = None
+
+    def __enter__(self) -> Self:
+        """Start nothing."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave nothing running that would take executors from the next test."""
+        if self._running and self._running.running:
+            self._running.kill()
 
     def start(self, options: Mapping[str, str]) -> None:
         """Start its driver with these options of Headgate; after a kill it goes on from its checkpoints."""
@@ -114,8 +123,16 @@ class WatchedApplication:
 
 def executors_of(worker: int) -> Mapping[str, psutil.Process]:
     """Give the executors that a worker has started, by their ids; the worker by its process id."""
-    told = ((child, child.cmdline()) for child in psutil.Process(worker).children())
+    told = ((child, _words(child)) for child in psutil.Process(worker).children())
     return {words[words.index(_ID) + 1]: child for child, words in told if _ID in words}
+
+
+def _words(process: psutil.Process) -> list[str]:
+    """Give what a process was started with; nothing of one that ends at this moment."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def alive(cluster: StandaloneCluster) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,9 +24,11 @@ QUERIES = ("orders", "faulty")
 
 
 @pytest.fixture
-def application(three_workers: StandaloneCluster, directory: Path) -> WatchedApplication:
+def application(three_workers: StandaloneCluster, directory: Path) -> Iterator[WatchedApplication]:
     """Give an application that Spark lets have three executors."""
-    return WatchedApplication(three_workers, directory, "counted.py", LOAD, datetime.now(UTC).isoformat())
+    began = datetime.now(UTC).isoformat()
+    with WatchedApplication(three_workers, directory, "counted.py", LOAD, began) as application:
+        yield application
 
 
 def test_nothing_that_dies_loses_or_doubles_a_row(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from tests.spark_streaming.application import WatchedApplication, acted, alive, executors_of
 from tests.spark_streaming.conftest import with_workers
 
@@ -18,10 +20,16 @@ REACTIVE = {
 }
 
 
-def test_an_application_follows_its_cluster(cluster: StandaloneCluster, directory: Path) -> None:
+@pytest.fixture
+def application(cluster: StandaloneCluster, directory: Path) -> Iterator[WatchedApplication]:
+    """Give an application on a cluster of one worker."""
+    began = datetime.now(UTC).isoformat()
+    with WatchedApplication(with_workers(cluster, 1), directory, "counted.py", "0s:10", began) as application:
+        yield application
+
+
+def test_an_application_follows_its_cluster(application: WatchedApplication, cluster: StandaloneCluster) -> None:
     """A worker comes and it grows, a third one is more than it may have, and where one is lost the third steps in."""
-    with_workers(cluster, 1)
-    application = WatchedApplication(cluster, directory, "counted.py", "0s:10", datetime.now(UTC).isoformat())
     application.start(REACTIVE)
     application.until_more_batches("orders", 1)
     assert len(application.executors()) == 1

@@ -29,17 +29,17 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def ended(cluster: StandaloneCluster, directory: Path) -> WatchedApplication:
     """Give an application to which executors came while it ran, and from which Headgate took those to spare."""
-    application = WatchedApplication(with_workers(cluster, 1), directory, "three.py", LOAD)
-    application.start({})
-    application.until_more_batches("totals", 2)
-    with_workers(cluster, 3)
-    application.until(lambda: len(application.executors()) == 3, "three executors")
-    application.until(lambda: acted(application) and len(application.executors()) < 3, "shrinking")
-    application.until_more_batches("totals", 2)
-    application.until(
-        lambda: changes(application)[-1]["at"] < decided(application)[-1]["at"], "decision after the change"
-    )
-    application.stop()
+    with WatchedApplication(with_workers(cluster, 1), directory, "three.py", LOAD) as application:
+        application.start({})
+        application.until_more_batches("totals", 2)
+        with_workers(cluster, 3)
+        application.until(lambda: len(application.executors()) == 3, "three executors")
+        application.until(lambda: acted(application) and len(application.executors()) < 3, "shrinking")
+        application.until_more_batches("totals", 2)
+        application.until(
+            lambda: changes(application)[-1]["at"] < decided(application)[-1]["at"], "decision after the change"
+        )
+        application.stop()
     return application
 
 
