@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 SEED   ?= random
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-reactive demo-spark test check lint types contracts unit property golden spark flink e2e bench \
+.PHONY: help setup demo demo-reactive demo-spark test check lint types contracts unit property golden spark flink e2e bench bench-spark \
         services reference lock fix clean
 
 help: ## Show this list.
@@ -80,6 +80,10 @@ bench: setup ## Measure cycles, steps to a right parallelism, reactive mode, pol
 	$(BIN)/python -m benchmarks.policies_page
 	$(BIN)/headgate measure-rescale --runs benchmarks/results/rescale_runs.csv
 	$(BIN)/python -m benchmarks.rescale_page
+
+bench-spark: setup ## Executors of one Spark application by four policies, three seeds of 20 minutes each; prints tables (five hours).
+	$(BIN)/python -m benchmarks.spark_policies
+	$(BIN)/python -m benchmarks.spark_policies_page
 
 services: setup ## Install what the tests need beyond Python packages (Debian, as root): Flink, Kafka, databases, Kubernetes, ...
 	$(BIN)/python -m headgate.engines.flink.local

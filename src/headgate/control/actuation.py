@@ -62,32 +62,40 @@ class Actuator:
             return without_change(decision, Reason.TOPOLOGY_CHANGED, f"not done: {moved} since it was decided")
         redeploy = self.redeployment.of(ctx, sample, held.state, decision)
         if not decision.changes and redeploy is None:
-            held = await self._configure(ctx, held, decision)
-            return without_change(decision, Reason.CONFIGURATION_DEFERRED, "its configuration waits for its next start")
+            _, is_taken = await self._configure(ctx, held, decision)
+            return _configured(decision, is_taken=is_taken)
         state = open_intent(held.state, decision, sample, ctx.options, late=late, redeploy=redeploy)
         held = await self.outbox.save(ctx.key, held, on_trial(ctx, state, sample, began_at=decision.at + late))
         if redeploy is None:
-            held = await self._configure(ctx, held, decision)
+            held, _ = await self._configure(ctx, held, decision)
         held = await self.request(ctx, held, decision.at)
         return _as_answered(decision, held.state)
 
-    async def _configure(self, ctx: JobContext, held: VersionedState, decision: Decision) -> VersionedState:
-        """Change the configuration that goes with a rescale; where the engine cannot, it waits for the next start."""
+    async def _configure(
+        self, ctx: JobContext, held: VersionedState, decision: Decision
+    ) -> tuple[VersionedState, bool]:
+        """
+        Change the configuration that goes with a rescale; where the engine cannot, it waits for the next start.
+
+        Returns:
+            The state, and whether the engine has taken what there is to change.
+        """
         if decision.config == ConfigChanges():
-            return held
+            return held, False
         try:
             await self._confirm(ctx)
             await self.realizer.realize_config_overrides(ctx, decision.config)
+            return held, True
         except RefusedError as error:
             deferred = held.state.deferred.then(decision.config.overrides, decision.config.removals)
             if deferred == held.state.deferred:
-                return held
+                return held, False
             event = reports.deferred(ctx.key, decision, str(error))
             state = replace(held.state, deferred=deferred, outbox=(*held.state.outbox, event))
-            return await self.outbox.save(ctx.key, held, state)
+            return await self.outbox.save(ctx.key, held, state), False
         except HeadgateError as error:
             self.events.handle(reports.job_error(ctx.key, error, decision.at, ctx.options.scaling_event_interval))
-        return held
+        return held, False
 
     async def _confirm(self, ctx: JobContext) -> None:
         """Raise unless the job is still this process's: asked right before each effect."""
@@ -138,6 +146,13 @@ class Actuator:
             self.events.handle(reports.job_error(ctx.key, error, now, ctx.options.scaling_event_interval))
             return held
         return await self.outbox.save(ctx.key, held, accepted(ctx.key, held.state, now, ctx.options, sent=sent))
+
+
+def _configured(decision: Decision, *, is_taken: bool) -> Decision:
+    if is_taken:
+        message = "its configuration changes: what it concerns is started anew"
+        return without_change(decision, Reason.CONFIGURATION_CHANGED, message)
+    return without_change(decision, Reason.CONFIGURATION_DEFERRED, "its configuration waits for its next start")
 
 
 def _as_answered(decision: Decision, state: JobState) -> Decision:

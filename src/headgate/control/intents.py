@@ -212,8 +212,9 @@ def reached(sample: JobSample, state: JobState, intent: Intent, now: datetime, o
         replace(record, reached_at=now) if record.decision_id == intent.decision_id else record
         for record in state.history
     )
-    running, since = sample.topology.parallelism, sample.running_since
-    history = with_restart(history, running, since, now, rules_of(options))
+    if not sample.settings.shared_workers:  # nothing restarts where workers come and go
+        running, since = sample.topology.parallelism, sample.running_since
+        history = with_restart(history, running, since, now, rules_of(options))
     event = reports.reached(sample.job, intent, now)
     return replace(state, intent=None, history=history, outbox=(*state.outbox, event))
 

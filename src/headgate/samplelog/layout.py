@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -68,9 +69,17 @@ class Layout:
     @staticmethod
     def _hours(folder: Path) -> Iterator[Hour]:
         for name in files.names(folder):
-            text = name.removeprefix(_HOUR_PREFIX)
-            if text != name:
-                yield Hour(datetime.strptime(text, _HOUR).replace(tzinfo=UTC), folder / name)
+            begin = _begin_of(name)
+            if begin is not None:
+                yield Hour(begin, folder / name)
+
+
+def _begin_of(name: str) -> datetime | None:
+    """Read an hour's name; None for every other: one stray folder must not hide the log."""
+    text = name.removeprefix(_HOUR_PREFIX)
+    with suppress(ValueError):
+        return datetime.strptime(text, _HOUR).replace(tzinfo=UTC) if text != name else None
+    return None
 
 
 def tick_of(name: str) -> int | None:

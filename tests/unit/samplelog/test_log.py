@@ -191,3 +191,11 @@ def test_a_damaged_file_is_a_transient_error(tmp_path: Path) -> None:
     path.write_bytes(b"no parquet")
     with pytest.raises(UnreachableError, match="cannot be read"):
         LogReader(tmp_path).files("samples", START, START + timedelta(seconds=1))
+
+
+def test_a_folder_that_is_no_hour_hides_nothing(tmp_path: Path) -> None:
+    """Whoever made it: the log is read as if it were not there."""
+    SampleLog(tmp_path).append([sample(TOPOLOGY, tick=at(10))])
+    (tmp_path / "samples" / "hour=1-01-01T00").mkdir()
+    assert len(Layout(tmp_path).hours("samples")) == 1
+    assert ticks_read(tmp_path, at(0), at(20)) == [10, 10]
