@@ -82,9 +82,14 @@ class Application:
 
     @property
     def backlog(self) -> bool:
-        """Whether a query is so far behind that the application counts as working off a backlog."""
-        threshold = self._tuning.backlog_threshold_s * np.nan_to_num(self.rates)
-        return bool((self.late > threshold).any())
+        """
+        Whether a query is so far behind that the application counts as working off a backlog.
+
+        One that falls ever further behind, whatever the cores, works nothing off.
+        """
+        rates, ends = np.nan_to_num(self.rates), self.ends
+        full = ends.best & (ends.cheap[:, ends.here] < rates)
+        return bool((~full & (self.late > self._tuning.backlog_threshold_s * rates)).any())
 
     @cached_property
     def demand(self) -> Demand:

@@ -18,7 +18,7 @@ HALF_LIFE = 30
 """Batches after which one counts half: costs drift with data, code and caches."""
 LEAST = 5
 """Batches with rows from which costs count as told apart, as far as their intervals say."""
-LATEST = 11
+LATEST = 5
 """Batches that tell what is usual: how many rows one has, and into how many tasks it is cut."""
 
 

@@ -125,3 +125,18 @@ def test_old_batches_are_forgotten() -> None:
     before = [batch(100 + 20 * n) for n in range(40)]
     after = [batch(100 + 20 * (n % 40), noise=0.5) for n in range(120)]
     assert learnt([*before, *after]).stages[0].row_us == pytest.approx(2000, rel=0.05)
+
+
+def test_a_small_batch_of_few_tasks_does_not_tell_how_the_next_is_cut() -> None:
+    """A file source, or adaptive execution, cuts by size."""
+    small = replace(batch(10), stages=(StageWork(tasks=2, task_time=timedelta(milliseconds=120)),))
+    assert learnt([*noisy([400] * 59), small]).stages[0].tasks == TASKS
+
+
+def test_empty_batches_push_no_full_one_out() -> None:
+    """What a row costs is remembered through a quiet night."""
+    fit = CostFit()
+    for each in [*noisy([100, 200, 300, 400, 500, 600]), *[replace(batch(0), stages=())] * 300]:
+        fit = fit.noting(each)
+    assert fit.costs is not None
+    assert sum(each.rows > 0 for each in fit.batches) == 6

@@ -70,8 +70,8 @@ def test_costs_that_are_not_told_apart_are_waited_for() -> None:
 
 
 def test_more_cores_are_taken_only_if_the_cheap_end_asks_for_it() -> None:
-    """400 rows/s on two cores: too many at 300 ms a batch outside of its tasks, not if that may be nothing."""
-    busy = watched_application(SimulatedQuery(load=lambda _: 400.0, noise=0.0))
+    """360 rows/s on two cores: too many at 300 ms a batch outside of its tasks, not if that may be nothing."""
+    busy = watched_application(SimulatedQuery(load=lambda _: 360.0, noise=0.0))
     assert decided(busy).proposals[0].wanted > 2
     assert decided(told(busy, {Measure.BATCH_OVERHEAD_ERROR: 300.0})).proposals[0].wanted == 2
 
@@ -165,3 +165,37 @@ def test_a_query_without_an_interval_has_its_target_duration() -> None:
     query = SimulatedQuery(load=lambda _: 150.0, interval_s=None, noise=0.0)
     [metrics] = metrics_of(watched_application(query, cores=1)).vertices.values()
     assert metrics.metrics[ScalingMetric.TRUE_PROCESSING_RATE] == pytest.approx(240, rel=0.08)
+
+
+def test_nothing_is_decided_without_any_executor() -> None:
+    """For an instant there may be none; the one core in the graph is not there then."""
+    watched = watched_application(CALM)
+    samples = (*watched.samples[:-1], replace(watched.samples[-1], slots_total=0))
+    answer = evaluate(watched.topology, samples, OPTIONS)
+    assert isinstance(answer, NotReady)
+    assert answer.reason is Reason.MISSING_METRICS
+
+
+def test_a_query_at_its_limit_holds_no_core_that_it_cannot_use() -> None:
+    """Its batches are full at eight tasks on eight cores: sixteen do no better, and the limit is named."""
+    full = watched_application(SimulatedQuery(load=lambda _: 750.0, limit=1000), cores=16)
+    [proposal] = decided(full).proposals
+    [told_of] = metrics_of(full).vertices.values()
+    assert proposal.wanted < 16
+    assert Reason.BATCH_LIMIT in told_of.limits
+
+
+def test_overhead_is_no_load() -> None:
+    """Nothing but planning fills the interval: no core makes that shorter, so none is kept for it."""
+    planning = watched_application(SimulatedQuery(load=lambda _: 5.0, batch_ms=1500.0), cores=8)
+    [known] = [each.metrics for each in metrics_of(planning).vertices.values()]
+    assert known[ScalingMetric.LOAD] < 0.3
+
+
+def test_a_millisecond_of_planning_decides_nothing() -> None:
+    """Where a batch of no rows nearly fills its interval, what is wanted changes step by step."""
+    watched = watched_application(SimulatedQuery(load=lambda _: 40.0, batch_ms=1700.0), cores=4)
+    below, above = (told(watched, {Measure.BATCH_OVERHEAD: ms}) for ms in (1799.0, 1801.0))
+    [low], [high] = (metrics_of(each).vertices.values() for each in (below, above))
+    rate = ScalingMetric.TRUE_PROCESSING_RATE
+    assert low.metrics[rate] == pytest.approx(high.metrics[rate], rel=0.1)

@@ -1,0 +1,39 @@
+"""What comes to a query, told by its counter and its lag."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from headgate.algorithm.micro_batch.arrivals import arrival_rate
+from headgate.model.measures import Measure
+from headgate.model.samples import VertexSample
+from headgate.testing.builders import at
+
+
+def seen(second: float, rows: float, *, lag: float = 0.0, epoch: int = 0) -> VertexSample:
+    """Measure a query with a trigger every two seconds."""
+    values = {Measure.NUM_RECORDS_IN: rows, Measure.LAG: lag, Measure.BATCH_INTERVAL: 2000.0}
+    return VertexSample(measured_at=at(second), epoch=epoch, values=values)
+
+
+def test_what_waits_counts_as_come() -> None:
+    """Of 200 rows in two seconds half were read."""
+    assert arrival_rate([seen(0, 0), seen(2, 100, lag=100)]) == 100
+
+
+def test_across_epochs_neither_rows_nor_lag_count() -> None:
+    """A restart that finds a million rows has not seen them come."""
+    measured = [seen(0, 0), seen(2, 100), seen(60, 200, lag=1e6, epoch=1), seen(62, 300, lag=1e6, epoch=1)]
+    assert arrival_rate(measured) == pytest.approx(50)
+
+
+def test_a_counter_that_falls_was_reset() -> None:
+    """It is no negative rate, and the time does not count."""
+    assert arrival_rate([seen(0, 1000), seen(2, 1100), seen(4, 50), seen(6, 150)]) == pytest.approx(50)
+
+
+def test_an_instant_tells_no_rate() -> None:
+    """An idle query was measured just before its next trigger."""
+    assert math.isnan(arrival_rate([seen(1.999, 0), seen(2, 100)]))
