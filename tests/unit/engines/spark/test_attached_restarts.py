@@ -2,138 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from datetime import timedelta
 from threading import Event as Flag
-from typing import Any
 
 import pytest
 
-from headgate.engines.spark.attached.checkpoint import UnrestoredError
-from headgate.engines.spark.attached.restart import FAR_OFF, Patience, Restarted
-from headgate.engines.spark.attached.restarts import REMEMBERED, QueryRestarts
+from headgate.engines.spark.attached.restart import FAR_OFF, Patience
+from headgate.engines.spark.attached.restarts import QueryRestarts
 from headgate.engines.spark.attached.start_settings import StartSettings
-from headgate.errors import ConflictError, PermanentError, RefusedError, TransientError
+from headgate.errors import ConflictError, RefusedError, TransientError
 from headgate.model.decision import ConfigChanges
+from headgate.testing.restarted_application import FakeQuery, changes
+from headgate.testing.restarted_application import RestartedApplication as Application
 
 pytestmark = pytest.mark.asyncio
-
-
-class FakeQuery:
-    """A `StreamingQuery` that ends batches while somebody waits."""
-
-    def __init__(self, settings: StartSettings, *, stateful: bool = False) -> None:
-        """Run with these settings."""
-        self.settings = settings
-        self.isActive = True
-        self.batch = -1
-        self.failure: Exception | None = None
-        self.stops_when_told = True
-        self.refusals = 0
-        self._operators = [{"numShufflePartitions": 4}] if stateful else []
-
-    @property
-    def status(self) -> dict[str, Any]:
-        """Tell that a batch is under way; one batch follows the other unless triggers are far apart."""
-        waits = self.settings.trigger_interval == FAR_OFF and self.batch >= 0
-        return {"isTriggerActive": not waits, "message": "Waiting for next trigger" if waits else "Processing"}
-
-    @property
-    def lastProgress(self) -> dict[str, Any] | None:  # noqa: N802 - PySpark's name
-        """Give the last batch."""
-        return None if self.batch < 0 else {"batchId": self.batch, "stateOperators": self._operators}
-
-    def exception(self) -> Exception | None:
-        """Tell why it failed."""
-        return self.failure
-
-    def stop(self) -> None:
-        """End it, or fail to the first times."""
-        if self.refusals:
-            self.refusals -= 1
-            raise TimeoutError
-        self.isActive = not self.stops_when_told
-
-    def go_on(self) -> None:
-        """End a batch, or fail."""
-        self.batch += 1
-        if self.failure is not None:
-            self.isActive, self.batch = False, -1
-
-
-class Application:
-    """One query `orders`; it counts how many ran at once, and its clock goes while somebody waits."""
-
-    def __init__(self, *, stateful: bool = False) -> None:
-        """Start the query with its own settings."""
-        self.started: list[FakeQuery] = []
-        self.reports: list[Restarted] = []
-        self.spread: list[int] = []
-        self.refusal: Exception | None = None
-        self.anew = True
-        self.left: list[str] = []
-        self.quiet_refusals = 0
-        self.fails: Callable[[StartSettings], bool] = lambda _: False
-        self.now = 0.0
-        self._stateful = stateful
-        self.start(StartSettings()).go_on()
-        patience = Patience(batch=timedelta(minutes=1), trial=timedelta(minutes=1), clock=self.clock, pause=self.pause)
-        self.restarts = QueryRestarts(self, {"orders": self.start}, report=self.reports.append, patience=patience)
-
-    @property
-    def query(self) -> FakeQuery:
-        """Give the one that was started last."""
-        return self.started[-1]
-
-    def start(self, settings: StartSettings) -> FakeQuery:
-        """Start it; two at once on one checkpoint are a fault of Headgate."""
-        assert not any(query.isActive for query in self.started)
-        query = FakeQuery(settings, stateful=self._stateful)
-        query.refusals = self.quiet_refusals if settings.trigger_interval == FAR_OFF else 0
-        query.failure = ValueError("a row is too long") if self.fails(settings) else None
-        self.started.append(query)
-        return query
-
-    def find(self, name: str) -> FakeQuery | None:
-        """Give the query while it runs."""
-        return self.query if name == "orders" and self.query.isActive else None
-
-    def shuffles_anew(self) -> bool:
-        """Tell what this Spark does."""
-        return self.anew
-
-    def repartition(self, query: FakeQuery, partitions: int) -> None:
-        """Note it; the query must not run."""
-        assert not query.isActive
-        if self.refusal is not None:
-            raise self.refusal
-        self.spread.append(partitions)
-
-    def leftovers(self, _query: FakeQuery) -> Sequence[str]:
-        """Name what lies there."""
-        return self.left
-
-    def clock(self) -> float:
-        """Tell the time."""
-        return self.now
-
-    def pause(self, seconds: float) -> None:
-        """Let time pass, in which a batch ends."""
-        self.now += seconds
-        self.query.go_on()
-
-    async def change(self, **settings: str) -> bool:
-        """Ask for settings, and wait until they were tried."""
-        begun = await self.restarts.change(changes(**settings))
-        await self.restarts.finished()
-        return begun
-
-
-def changes(query: str = "orders", **settings: str) -> ConfigChanges:
-    """Write settings as a decision does."""
-    return ConfigChanges(
-        overrides={f"spark.headgate.query.{query}.{key.replace('_', '-')}": value for key, value in settings.items()}
-    )
 
 
 async def test_a_query_is_started_anew_with_what_was_asked_for() -> None:
@@ -343,79 +225,3 @@ async def test_awaiting_the_end_outlives_restarts() -> None:
     application.query.failure = ValueError("the sink is full")
     with pytest.raises(ValueError, match="the sink is full"):
         application.restarts.await_termination("orders")
-
-
-async def test_nothing_is_started_from_a_checkpoint_that_could_not_be_put_back() -> None:
-    """It would begin anew, without its offsets and its state; the report says where the copy is."""
-    application = Application(stateful=True)
-    application.refusal = UnrestoredError("its whole copy is /data/checkpoint.before-repartition")
-    await application.change(state_partitions="8")
-    assert len(application.started) == 2  # the second one ended the batch under way, before anything was changed
-    assert not application.query.isActive
-    (report,) = application.reports
-    assert not report.runs
-    assert "checkpoint.before-repartition" in report.failure
-    with pytest.raises(PermanentError, match="before-repartition"):
-        application.restarts.await_termination("orders")
-
-
-async def test_what_a_repartition_left_is_told_when_a_query_is_managed() -> None:
-    """The query may have begun anew beside the only whole state."""
-    application = Application()
-    application.left = ["/data/checkpoint.before-repartition"]
-    assert application.restarts.manage("orders", application.start) == application.left
-
-
-async def test_a_query_that_hangs_in_between_is_told_of_and_freed_when_it_stops() -> None:
-    """With its next trigger a day off it does nothing, so it does not count as one that runs."""
-    application = Application(stateful=True)
-    application.quiet_refusals = 3
-    await application.change(state_partitions="8")
-    hanging, freed = application.reports
-    assert not hanging.runs
-    assert "trigger-interval=1 day" in hanging.failure
-    assert freed.runs
-    assert application.query.isActive
-    assert application.query.settings == StartSettings()
-    assert application.spread == []
-
-
-async def test_a_query_that_was_stopped_while_a_restart_waited_stays_so() -> None:
-    """Somebody wanted it to end; whoever waits for it goes on."""
-    application = Application()
-    first = application.query
-    first.go_on = first.stop  # type: ignore[method-assign]
-    await application.change(trigger_interval="10 s")
-    assert application.started == [first]
-    assert application.reports[0].by_itself
-    application.restarts.await_termination("orders")
-
-
-async def test_a_query_that_fails_while_a_restart_waits_is_not_hidden() -> None:
-    """Whoever waits for it is told, and decides whether it is started again."""
-    application = Application()
-    application.query.failure = ValueError("the sink is full")
-    await application.change(trigger_interval="10 s")
-    assert len(application.started) == 1
-    with pytest.raises(ValueError, match="the sink is full"):
-        application.restarts.await_termination("orders")
-
-
-async def test_awaiting_the_end_raises_what_a_restart_came_to() -> None:
-    """It runs neither way: to go on as if it had ended well would be wrong."""
-    application = Application()
-    application.fails = lambda _: True
-    await application.change(trigger_interval="10 s")
-    with pytest.raises(PermanentError, match="a row is too long"):
-        application.restarts.await_termination("orders")
-
-
-async def test_settings_that_failed_may_be_tried_again_much_later() -> None:
-    """What they failed by may have passed."""
-    application = Application()
-    application.fails = lambda settings: settings.max_offsets_per_trigger is not None
-    await application.change(max_offsets_per_trigger="5000")
-    application.fails = lambda _: False
-    application.now += REMEMBERED.total_seconds()
-    assert await application.change(max_offsets_per_trigger="5000")
-    assert application.query.settings.max_offsets_per_trigger == 5000

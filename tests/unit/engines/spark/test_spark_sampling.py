@@ -282,3 +282,51 @@ def test_the_clock_of_a_vertex_never_goes_back() -> None:
     idle = story.vertex(25)
     story.batch(24.9)
     assert story.vertex(28).measured_at > idle.measured_at
+
+
+def test_a_query_that_never_had_a_batch_is_idle_after_a_while() -> None:
+    """Its topic is quiet: nothing came and nothing waits, which must hold up no other query."""
+    story = Story()
+    assert story.sample(5).vertices == {}
+    assert story.sample(30, waiting=False).vertices == {}
+    values = story.vertex(30).values
+    assert values[Measure.NUM_RECORDS_IN] == values[Measure.LAG] == values[Measure.LOAD] == 0
+
+
+def test_a_restarted_query_with_nothing_new_is_idle() -> None:
+    """Its counters stand still, and nothing waits."""
+    story = Story()
+    story.batch(0)
+    before = story.vertex(3)
+    story.restart()
+    after = story.vertex(40)
+    assert rows_per_s(before, after) == 0
+    assert after.values[Measure.LAG] == 0
+
+
+def test_a_late_report_of_an_idle_query_begins_a_new_epoch() -> None:
+    """Its rows did not come within the instant between the two labels."""
+    story = Story()
+    story.batch(0)
+    story.vertex(3)
+    idle = story.vertex(25)
+    story.batch(10)
+    late = story.vertex(27)
+    assert late.epoch > idle.epoch
+    assert late.measured_at == at(10)
+
+
+def test_the_first_batch_on_new_executors_is_not_waited_for_without_end() -> None:
+    """A huge one must not stop everything else of the application."""
+    story = Story()
+    story.batch(0)
+    story.executors_become(4, 20)
+    assert story.sample(50, waiting=False).running_since == at(50)
+    assert story.sample(500, waiting=False).running_since == at(80)
+
+
+def test_a_long_batch_under_way_makes_new_values_rare() -> None:
+    """Else what is known would count as too old just when cores are missing."""
+    story = Story()
+    story.batch(0)
+    assert story.sample(40, waiting=False).settings.metric_refresh_s == 40

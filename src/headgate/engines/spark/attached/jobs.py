@@ -60,8 +60,8 @@ class AttachedJobListFetcher:
         """
         Tell how the job is.
 
-        While the application lives, whoever started a query may start it again, be it that it failed or that it is to go
-        on with other settings: the job is over when the application is.
+        While the application lives, whoever started a query may start it again, be it that it failed or that it is to
+        go on with other settings: the job is over when the application is.
         """
         try:
             self._application = self._scope.gateway.application()
