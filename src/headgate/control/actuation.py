@@ -85,7 +85,6 @@ class Actuator:
         try:
             await self._confirm(ctx)
             await self.realizer.realize_config_overrides(ctx, decision.config)
-            return held, True
         except RefusedError as error:
             deferred = held.state.deferred.then(decision.config.overrides, decision.config.removals)
             if deferred == held.state.deferred:
@@ -95,7 +94,8 @@ class Actuator:
             return await self.outbox.save(ctx.key, held, state), False
         except HeadgateError as error:
             self.events.handle(reports.job_error(ctx.key, error, decision.at, ctx.options.scaling_event_interval))
-        return held, False
+            return held, False
+        return held, True
 
     async def _confirm(self, ctx: JobContext) -> None:
         """Raise unless the job is still this process's: asked right before each effect."""

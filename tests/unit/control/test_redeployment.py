@@ -294,6 +294,18 @@ async def test_configuration_alone_is_no_rescale_where_it_has_to_wait() -> None:
     assert (state.intent, world.engine.requests) == (None, [])
 
 
+async def test_configuration_alone_that_the_engine_takes_waits_for_nothing() -> None:
+    """Such as a query of Spark that is started anew: the decision says so, and nothing is kept for later."""
+    world = Scenario()
+    world.engine.add(context(), orders(adaptive=True))
+    running = orders(adaptive=True)
+    decision = decision_for(running, {}, {"execution.checkpointing.interval": "7 s"}, at(0))
+    held = world.store.load(ORDERS)
+    done = await world.cycle().actuator.rescale(context(), running, held, decision, late=timedelta())
+    assert done.reason is Reason.CONFIGURATION_CHANGED
+    assert not world.store.load(ORDERS).state.deferred.overrides
+
+
 class RefusingEngine(FakeEngine):
     """An engine that changes parallelism in place, and nothing else."""
 
