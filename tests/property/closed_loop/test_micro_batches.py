@@ -13,8 +13,8 @@ OPTIONS = spark_options()
 
 
 def steps(second: float) -> float:
-    """Let 200 rows/s come in, 600 between 100 s and 300 s."""
-    return 600.0 if 100 <= second < 300 else 200.0
+    """Let 200 rows/s come in, 520 between 100 s and 300 s."""
+    return 520.0 if 100 <= second < 300 else 200.0
 
 
 def changes(decisions: list[Decision]) -> list[tuple[int, int]]:
@@ -39,7 +39,7 @@ def test_cores_follow_a_step_up_and_a_step_down(seed: int, interval_s: float | N
     assert application.lag() < 3 * 200 * 2
 
 
-@pytest.mark.parametrize(("load", "cores"), [(60, 1), (330, 2), (680, 4), (1330, 8)])
+@pytest.mark.parametrize(("load", "cores"), [(60, 1), (300, 2), (610, 4), (1240, 8)])
 def test_nothing_changes_at_constant_load(load: float, cores: int) -> None:
     """Not at the very start either, when little is known of what batches cost."""
     query = SimulatedQuery(load=lambda _: load, noise=0.1)

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from headgate.algorithm.decide import decide
+from headgate.algorithm.micro_batch.application import Application
 from headgate.algorithm.micro_batch.evaluate import evaluate
 from headgate.model.decision import Decision, Outcome
 from headgate.model.measures import JobMeasure, Measure
@@ -199,3 +200,13 @@ def test_a_millisecond_of_planning_decides_nothing() -> None:
     [low], [high] = (metrics_of(each).vertices.values() for each in (below, above))
     rate = ScalingMetric.TRUE_PROCESSING_RATE
     assert low.metrics[rate] == pytest.approx(high.metrics[rate], rel=0.1)
+
+
+def test_waiting_for_others_is_no_reason_to_give_up_the_interval() -> None:
+    """Of 2590 ms outside of its tasks a batch only plans for 100: it may take its two seconds, no more."""
+    queries = [SimulatedQuery(name=name, load=lambda _: 150.0) for name in ("a", "b", "c")]
+    waiting = {Measure.BATCH_OVERHEAD: 2590.0, Measure.BATCH_PLANNING: 100.0}
+    watched = told(watched_application(*queries, cores=1, seconds=120), waiting)
+    application = Application(watched.topology, watched.samples, OPTIONS)
+    assert list(application.pace.period_ms) == [2000.0] * 3
+    assert application.need.wanted > 1
