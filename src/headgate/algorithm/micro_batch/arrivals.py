@@ -38,7 +38,7 @@ def arrival_rate(seen: Sequence[VertexSample | None]) -> float:
     read, lag = counter(measured, Measure.NUM_RECORDS_IN), gauge(measured, Measure.LAG)
     come = read.increase if np.isnan(lag).any() else read.increase + _growth(lag, read.elapsed_s)
     interval_s = measured[-1].values.get(Measure.BATCH_INTERVAL, 0.0) / MILLIS if measured else 0.0
-    known = len(measured) > 1 and read.elapsed_s[-1] >= LEAST * interval_s
+    known = len(measured) > 1 and read.elapsed_s[-1] > 0 and read.elapsed_s[-1] >= LEAST * interval_s
     return _rate(read.elapsed_s, come) if known else math.nan
 
 

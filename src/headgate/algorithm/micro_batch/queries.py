@@ -43,8 +43,8 @@ class Query:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing comes to it: what a batch would cost does not matter then."""
-        return self.rate == 0
+        """Whether nothing comes to it, and nothing waits that is known of: what a batch costs does not matter then."""
+        return self.rate == 0 and not self.lag > 0
 
     @property
     def is_blind(self) -> bool:

@@ -37,3 +37,12 @@ def test_a_counter_that_falls_was_reset() -> None:
 def test_an_instant_tells_no_rate() -> None:
     """An idle query was measured just before its next trigger."""
     assert math.isnan(arrival_rate([seen(1.999, 0), seen(2, 100)]))
+
+
+def test_measurements_of_different_epochs_tell_no_rate() -> None:
+    """Nothing is known of what came; a rate of 0 would take its executors from the query."""
+    apart = [
+        VertexSample(measured_at=at(second), epoch=epoch, values={Measure.NUM_RECORDS_IN: 100.0, Measure.LAG: 0.0})
+        for epoch, second in enumerate((0, 2, 4))
+    ]
+    assert math.isnan(arrival_rate(apart))
