@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 
 from headgate.engines.spark.application import Executors, RunningQuery
-from headgate.engines.spark.changes import Changes
+from headgate.engines.spark.changes import Changes, ended_at
 from headgate.engines.spark.memory import QueryMemory, is_known
 from headgate.engines.spark.names import topology_of, vertex_id
 from headgate.model.identity import JobKey, VertexId
@@ -31,6 +31,9 @@ _UNSEEN = -1
 _LEAST_REFRESH = timedelta(seconds=1)
 _REMEMBERED = 200
 """Queries that are remembered; of more those that have ended are forgotten, as they do not seem to come back."""
+_PATIENT = timedelta(minutes=1)
+_HANGING = 3
+"""A batch under way that takes more than a minute and so many times as long as usual makes what is known stale."""
 _EXECUTORS_WITHIN_S = 60.0
 """How long a cluster manager may take to start executors."""
 _BATCHES = 3
@@ -156,9 +159,16 @@ class Sampler:
     def _refresh(self, queries: Sequence[RunningQuery], at: datetime) -> timedelta:
         """Give how far apart new values are at most, by the batches there were and those under way."""
         known = [(query, self._queries[query.query]) for query in queries if query.query in self._queries]
-        under_way = (at - memory.latest.started_at for query, memory in known if not query.waiting)
-        lasted = (max(memory.period, memory.latest.duration) for _, memory in known)
-        return max([_LEAST_REFRESH, *lasted, *under_way])
+        return max([_LEAST_REFRESH, *(self._period(query, memory, at) for query, memory in known)])
+
+    def _period(self, query: RunningQuery, memory: QueryMemory, at: datetime) -> timedelta:
+        """Give how far apart a query's values are; a batch under way counts, but one that hangs makes nothing fresh."""
+        lasted = max(memory.period, memory.latest.duration)
+        if query.waiting or query.run_id != memory.latest.run_id:
+            return lasted
+        _, measured_at = self._sampled.get(query.query, (None, at))
+        under_way = at - max(ended_at(memory.latest), measured_at)
+        return max(lasted, min(under_way, max(_PATIENT, _HANGING * lasted)))
 
     def _values(self, memories: Mapping[str, QueryMemory]) -> Mapping[JobMeasure, float]:
         state = {JobMeasure.STATE_SIZE: float(sum(one.latest.state_bytes for one in memories.values()))}

@@ -329,4 +329,11 @@ def test_a_long_batch_under_way_makes_new_values_rare() -> None:
     """Else what is known would count as too old just when cores are missing."""
     story = Story()
     story.batch(0)
-    assert story.sample(40, waiting=False).settings.metric_refresh_s == 40
+    assert story.sample(40, waiting=False).settings.metric_refresh_s == 38
+
+
+def test_a_batch_that_hangs_makes_what_is_known_stale() -> None:
+    """Nobody decides for hours by what was true before it."""
+    story = Story()
+    story.batch(0)
+    assert story.sample(10_000, waiting=False).settings.metric_refresh_s == 60

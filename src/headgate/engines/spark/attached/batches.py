@@ -18,7 +18,7 @@ from headgate.model.micro_batch import MicroBatch
 _PATIENCE = 3
 """Times that the driver is asked for what it knows of a batch until the batch counts without."""
 _MOST = 20
-"""Batches of a query that wait; beyond them the oldest is left out, which shows as a gap in the batch ids."""
+"""Batches of a query that go on waiting; beyond them the oldest is left out, which shows as a gap in the batch ids."""
 
 Progress = Mapping[str, Any]
 
@@ -50,8 +50,9 @@ class Batches:
         self._forget_all_but(active)
         for progress in self._reported(queries):
             if progress["runId"] in active:
-                self._waiting.setdefault(progress["runId"], deque(maxlen=_MOST)).append(progress)
+                self._waiting.setdefault(progress["runId"], deque()).append(progress)
         ready = [batch for run, waiting in self._waiting.items() for batch in self._ready(run, waiting, cores)]
+        self._waiting = {run: deque([*waiting][-_MOST:]) for run, waiting in self._waiting.items()}
         return sorted(ready, key=lambda batch: batch.started_at + batch.duration)
 
     def _ready(self, run: str, waiting: deque[Progress], cores: int) -> Iterator[MicroBatch]:

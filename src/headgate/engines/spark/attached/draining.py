@@ -66,8 +66,9 @@ class Draining:
     async def _drain(self) -> None:
         while self._executors:
             try:
-                there = await self._calls.make(self._end_idle)
-                self._executors = {one: since for one, since in self._executors.items() if one in there}
+                gone = await self._calls.make(self._end_idle)
+                # More may have been told to go meanwhile.
+                self._executors = {one: since for one, since in self._executors.items() if one not in gone}
             except NotFoundError:
                 return
             except HeadgateError:
@@ -81,9 +82,9 @@ class Draining:
                 self._end_idle(at_once=True)
 
     def _end_idle(self, *, at_once: bool = False) -> set[str]:
-        """Give those that were still there."""
+        """Give those that need not be waited for any more."""
         if self._backend.setting("spark.decommission.enabled", "false") == "true":
-            return set()
+            return set(self._executors)
         waited = dict(self._executors)
         leaving = [one for one in self._backend.look().executors if one.id in waited]
         idle = [one.id for one in leaving if one.running_tasks == 0]
@@ -91,4 +92,4 @@ class Draining:
         for executor in idle:
             if free or self._clock() - waited[executor] >= self._limit_s:
                 self._backend.kill(executor)
-        return {executor.id for executor in leaving}
+        return waited.keys() - {executor.id for executor in leaving}

@@ -70,11 +70,13 @@ class JvmGateway:
     def queries(self) -> Sequence[RunningQuery]:
         """List the active queries of all sessions, which share the executors, and notice those that are no more."""
         with asking():
-            own = {str(one.runId().toString()): one for one in self._session.streams().active()}
+            # In this order, and without those that ended in between: no own query is ever taken for a foreign one.
             shared = {str(one.runId().toString()): one for one in active_queries(self._session)}
-            active = own | {run_id: one for run_id, one in shared.items() if run_id not in own}
+            own = {str(one.runId().toString()): one for one in self._session.streams().active()}
+            foreign = {run_id: one for run_id, one in shared.items() if run_id not in own and one.isActive()}
+            active = own | foreign
             self._notice_ends(active.keys())
-            return [self._running(run_id, query, own) for run_id, query in active.items()]
+            return [self._running(run_id, query, foreign=run_id in foreign) for run_id, query in active.items()]
 
     def settings(self, run_id: str) -> QuerySettings:
         """Tell how an active query was started."""
@@ -115,19 +117,19 @@ class JvmGateway:
         before = self._executors
         return before.cores_each if before else int(self._backend.setting("spark.executor.cores", "1"))
 
-    def _running(self, run_id: str, query: Any, own: Collection[str]) -> RunningQuery:
+    def _running(self, run_id: str, query: Any, *, foreign: bool) -> RunningQuery:
         handle = self._handles.get(run_id)
         if handle is None:
-            handle = self._handles[run_id] = self._handle(run_id, query, foreign=run_id not in own)
+            handle = self._handles[run_id] = self._handle(run_id, query)
         status = query.status()
         waiting = not status.isTriggerActive() and not status.message().startswith(_STARTING)
-        return replace(handle.seen, waiting=waiting)
+        return replace(handle.seen, waiting=waiting, foreign=foreign)
 
-    def _handle(self, run_id: str, query: Any, *, foreign: bool) -> _Handle:
+    def _handle(self, run_id: str, query: Any) -> _Handle:
         # Names are unique within a session only.
-        taken = foreign and query.name() in {handle.seen.query for handle in self._handles.values()}
+        taken = query.name() in {handle.seen.query for handle in self._handles.values()}
         name = query.id().toString() if taken else query.name() or query.id().toString()
-        seen = RunningQuery(query=name, run_id=run_id, started_at=self._clock(), waiting=False, foreign=foreign)
+        seen = RunningQuery(query=name, run_id=run_id, started_at=self._clock(), waiting=False)
         return _Handle(seen=seen, query=query)
 
     def _notice_ends(self, active: Collection[str]) -> None:

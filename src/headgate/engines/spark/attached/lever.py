@@ -91,6 +91,19 @@ class BackendLever:
         """
         await self._calls.make(self._release)
 
+    async def hold(self) -> None:
+        """
+        Keep the executors that there are, where dynamic allocation has decided on their number meanwhile.
+
+        Raises:
+            RefusedError: it is outside of what dynamic allocation was told.
+            NotFoundError: the application is gone.
+            TransientError: no usable answer.
+        """
+        present = len((await self.executors()).ids)
+        if present and is_on(self._backend):
+            await self.request(present)
+
     def close(self) -> None:
         """Let go of the executors; an application that has ended needs nothing. It blocks, and no call is under way."""
         self._draining.close()

@@ -97,6 +97,14 @@ class Restart:
         except _EndedError as error:
             return self._outcome(str(error), runs=False, by_itself=True, exception=error.__cause__)
 
+    def is_freed(self, before: Restarted) -> bool:
+        """Try again to stop what has not stopped."""
+        try:
+            _stop(before.stuck)
+        except _StuckError:
+            return False
+        return True
+
     def free(self, before: Restarted) -> Restarted:
         """Try again to stop what has not stopped; when it has, start the query with its old settings."""
         try:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from threading import Thread
+from threading import Event as Flag
+from threading import Lock, Thread
 from typing import Any
 
 from headgate.engines.spark.attached.calls import Calls
@@ -45,6 +46,7 @@ class QueryRestarts:
         report: Callable[[Restarted], None] = lambda _: None,
         patience: Patience | None = None,
         calls: Calls | None = None,
+        is_alive: Callable[[], bool] = lambda: True,
     ) -> None:
         """
         Start nothing yet.
@@ -55,6 +57,7 @@ class QueryRestarts:
             report: hears what became of each restart, on the thread that made it.
             patience: how long a restart waits.
             calls: makes the short calls to the driver's JVM; None makes a thread for them.
+            is_alive: tells whether the application is there still.
         """
         self._queries = queries
         self._factories = dict(factories)
@@ -69,6 +72,16 @@ class QueryRestarts:
         self._under_way: tuple[str, StartSettings] | None = None
         """Cleared by the restart's own thread: it may outlive the loop that it was begun in."""
         self._thread: Thread | None = None
+        self._is_alive = is_alive
+        self._stuck: set[str] = set()
+        """Queries that do not stop: only they have to wait for that."""
+        self._turn = Lock()
+        """Held while a query is started anew: factories may set what all of them read."""
+        self._closed = Flag()
+
+    def close(self) -> None:
+        """Begin nothing more with what does not stop; a restart under way is seen through."""
+        self._closed.set()
 
     def manage(self, name: str, factory: QueryFactory) -> Sequence[str]:
         """
@@ -98,7 +111,7 @@ class QueryRestarts:
 
         Raises:
             RefusedError: a key or value is wrong, nobody said how to start the query, or these settings have failed.
-            TransientError: another restart is under way, or the query does not run now.
+            TransientError: another restart is under way, or the query does not run now or has not stopped yet.
         """
         return await self._calls.make(partial(self._change, changes))
 
@@ -106,12 +119,18 @@ class QueryRestarts:
         wanted = {name: self._wanted(name, by_key) for name, by_key in split_changes(changes).items()}
         for name, settings in wanted.items():
             self._confirm(name, settings)
+        stuck = self._stuck & wanted.keys()
         for name, settings in wanted.items():
+            if name in stuck:
+                continue
             if self._is_under_way(name, settings):
                 return False
             if settings != self._present(name, settings):
                 self._begin(name, settings)
                 return True
+        if stuck:
+            message = f"told to stop, and has not yet: {', '.join(map(repr, sorted(stuck)))}"
+            raise ConflictError(message)
         return False
 
     def await_termination(self, name: str) -> None:
@@ -123,7 +142,7 @@ class QueryRestarts:
             PermanentError: its last restart left nothing running.
         """
         last = known = None
-        while True:
+        while self._is_alive():
             begun, restarting = self._begun, self._is_restarting(name)
             query = self._queries.find(name)
             if query is not None:
@@ -166,7 +185,8 @@ class QueryRestarts:
 
     def _is_restarting(self, name: str) -> bool:
         under_way = self._under_way
-        return under_way is not None and under_way[0] == name
+        # In this order: a restart is stuck before it is under way no more.
+        return (under_way is not None and under_way[0] == name) or name in self._stuck
 
     def _is_under_way(self, name: str, settings: StartSettings) -> bool:
         under_way = self._under_way
@@ -229,20 +249,31 @@ class QueryRestarts:
 
     def _make(self, restart: Restart) -> None:
         try:
-            made = restart.make()
+            with self._turn:
+                made = restart.make()
             self._note(made)
-            while made.stuck is not None:
-                self._patience.pause(_STUCK_PAUSE_S)
-                if (freed := restart.free(made)) is not made:
-                    self._note(freed)
-                made = freed
+            if made.stuck is not None:
+                self._stuck.add(restart.name)
+                self._under_way = None
+                self._free(restart, made)
         except Exception as error:  # noqa: BLE001 - nobody else hears of it, and the application may go on
             failure = f"it is not known what became of it: {error}"
             self._note(
                 Restarted(query=restart.name, before=restart.before, wanted=restart.wanted, failure=failure, runs=False)
             )
         finally:
-            self._under_way = None
+            if self._under_way is not None and self._under_way[0] == restart.name:
+                self._under_way = None
+            self._stuck.discard(restart.name)
+
+    def _free(self, restart: Restart, made: Restarted) -> None:
+        """Start it again once it has stopped, unless nobody is there any more who wants that."""
+        while made.stuck is not None and not self._closed.is_set() and self._is_alive():
+            self._patience.pause(_STUCK_PAUSE_S)
+            if restart.is_freed(made):
+                with self._turn:
+                    made = restart.free(made)
+                self._note(made)
 
     def _note(self, made: Restarted) -> None:
         self._settings[made.query] = made.settings
