@@ -60,12 +60,13 @@ class Agent:
     def __init__(self, *, engine: Engine, journal: Journal, switch: Switch, loop: ControlLoop) -> None:
         """Hold the parts; the loop is started by whoever made them."""
         self._job = engine.job
-        self._release = engine.release
+        self._engine = engine
         self._journal = journal
         self._switch = switch
         self._usual = switch.mode
         self._loop = loop
         self._restarts = engine.restarts
+        loop.after_decisions(self._stay_released)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -110,8 +111,28 @@ class Agent:
         self._loop.call(self._release)
 
     def resume(self) -> None:
-        """Do again what the option `mode` says."""
-        self._switch.mode = self._usual
+        """Do again what the option `mode` says, from the executors that there are then."""
+        if self._is_paused:
+            self._switch.mode = self._usual
+            self._loop.call(self._engine.hold)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing is under way any more: closed, it may yet see something through."""
+        return not self._loop.has_thread
+
+    @property
+    def _is_paused(self) -> bool:
+        return self._switch.mode is not self._usual
+
+    def _stay_released(self) -> None:
+        """What was decided before the pause may have been asked for after it began."""
+        if self._is_paused:
+            self._loop.call(self._release)
+
+    async def _release(self) -> None:
+        if self._switch.mode is Mode.ADVISE:
+            await self._engine.release()
 
     def manage(self, name: str, factory: QueryFactory) -> None:
         """
@@ -141,6 +162,7 @@ class Agent:
 
         It waits a few seconds at most for what is under way.
         """
+        self._restarts.close()
         self._loop.stop()
 
     def __enter__(self) -> Self:

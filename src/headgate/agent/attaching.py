@@ -22,7 +22,7 @@ from headgate.agent.reporting import open_reporter
 from headgate.agent.sessions import Target, configuration_of, is_running, target_of
 from headgate.agent.settings import Settings, read_settings
 from headgate.config.secrets import resolve
-from headgate.errors import UnsupportedError
+from headgate.errors import ConflictError, UnsupportedError
 from headgate.plugins.host import PluginHost
 
 __all__ = ["Agent", "attach"]
@@ -40,6 +40,7 @@ def attach(target: Any, options: Mapping[str, Any] | None = None) -> Agent:
 
     Raises:
         UnsupportedError: that agent looks after other queries than these.
+        ConflictError: that agent was closed, and something that it has begun hangs.
     """
     refuse_connect(target)
     attached = target_of(target)
@@ -54,6 +55,8 @@ def attach(target: Any, options: Mapping[str, Any] | None = None) -> Agent:
             confirm_same(query, attached.query)
             LOGGER.warning("%s has an agent already, which goes on with its own options", agent.status.job)
             return agent
+        if agent is not None:
+            confirm_ended(agent)
         agent = _begun(attached, settings)
         _agents[application] = agent, attached.query
     atexit.register(agent.close)
@@ -74,6 +77,18 @@ def confirm_same(present: str | None, wanted: str | None) -> None:
             "Hint: close that one first; headgate.attach(spark) looks after all queries"
         )
         raise UnsupportedError(message)
+
+
+def confirm_ended(closed: Agent) -> None:
+    """
+    Raise while an agent that was closed may still change the application: two at once would undo each other's work.
+
+    Raises:
+        ConflictError: it may.
+    """
+    if not closed.has_ended:
+        message = "the application's former agent is closed, and still sees something through. Hint: attach again later"
+        raise ConflictError(message)
 
 
 def _begun(target: Target, settings: Settings) -> Agent:

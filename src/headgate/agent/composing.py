@@ -54,6 +54,8 @@ class Engine:
     """Tells which queries of the application have ended by an exception."""
     release: Callable[[], Awaitable[None]] = nothing
     """Leaves the number of executors to whoever decided on it without Headgate."""
+    hold: Callable[[], Awaitable[None]] = nothing
+    """Takes it back, as it is then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
+from functools import partial
 
 from pyspark.sql import SparkSession
 
 from headgate.agent.composing import Engine
 from headgate.agent.log import log_leftovers, log_restart
-from headgate.agent.sessions import Target
+from headgate.agent.sessions import Target, is_running
 from headgate.engines.spark.attached.calls import Calls
 from headgate.engines.spark.attached.collector import AttachedMetricCollector
 from headgate.engines.spark.attached.failures import AttachedFailureHistory
@@ -47,7 +48,9 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
     failures = AttachedFailureHistory(gateway, feed, calls=calls, only=only)
     queries = SessionQueries(session)
     _tell_of_leftovers(session, queries)
-    restarts = QueryRestarts(queries, {}, report=log_restart, calls=calls)
+    restarts = QueryRestarts(
+        queries, {}, report=log_restart, calls=calls, is_alive=partial(is_running, session)
+    )
     return Engine(
         job=JobKey(options.cluster, str(session.sparkContext.appName)),
         jobs=AttachedJobListFetcher(gateway, feed, options.autoscaler, cluster=options.cluster, calls=calls, only=only),
@@ -57,6 +60,7 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
         realizer=ExecutorsRealizer(lever, restarts),
         restarts=restarts,
         release=lever.release,
+        hold=lever.hold,
     )
 
 

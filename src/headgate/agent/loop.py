@@ -12,7 +12,7 @@ from threading import Thread, current_thread
 from headgate.agent.log import LOGGER
 from headgate.agent.threads import DaemonExecutor
 from headgate.control.observation import Observation
-from headgate.control.runner import Runner, TickRun
+from headgate.control.runner import Runner, TickRun, Work
 from headgate.model.identity import JobKey
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
@@ -51,6 +51,7 @@ class ControlLoop:
         self._told = Flag()
         self._loop = asyncio.new_event_loop()
         self._stop: asyncio.Event | None = None
+        self._after: Callable[[], None] = lambda: None
         self._beside: deque[asyncio.Task[None]] = deque(maxlen=_BESIDE)
         self._thread = Thread(target=self._run, name="headgate", daemon=True)
 
@@ -63,6 +64,15 @@ class ControlLoop:
     def is_running(self) -> bool:
         """Whether it was started, has not ended and was not told to."""
         return self._thread.is_alive() and not self._told.is_set()
+
+    @property
+    def has_thread(self) -> bool:
+        """Whether its thread is there still: told to stop, it may yet see a tick through."""
+        return self._thread.is_alive()
+
+    def after_decisions(self, action: Callable[[], None]) -> None:
+        """Let something be done after each tick that decides; it must neither wait nor raise."""
+        self._after = action
 
     def start(self) -> None:
         """Begin to tick."""
@@ -113,7 +123,9 @@ class ControlLoop:
         if self._told.is_set() and self._stop is not None:
             self._stop.set()
 
-    def _watch(self, _: TickRun) -> None:
+    def _watch(self, run: TickRun) -> None:
+        if run.work is Work.DECIDE:
+            self._after()
         if not self._is_alive():
             self._told.set()
             self._tell()
