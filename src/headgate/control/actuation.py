@@ -30,6 +30,11 @@ from headgate.model.topology import Topology
 from headgate.ports import EventHandler, JobContext, MetricCollector, ScalingRealizer
 
 
+_CHANGED = (Reason.CONFIGURATION_CHANGED, "its configuration changes: what it concerns is started anew")
+_DEFERRED = (Reason.CONFIGURATION_DEFERRED, "its configuration waits for its next start")
+_AS_WANTED = (Reason.BALANCED, "its configuration is as wanted already, or is being changed to that")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actuator:
     """Makes decisions real, one job at a time."""
@@ -62,8 +67,8 @@ class Actuator:
             return without_change(decision, Reason.TOPOLOGY_CHANGED, f"not done: {moved} since it was decided")
         redeploy = self.redeployment.of(ctx, sample, held.state, decision)
         if not decision.changes and redeploy is None:
-            _, is_taken = await self._configure(ctx, held, decision)
-            return _configured(decision, is_taken=is_taken)
+            _, (reason, message) = await self._configure(ctx, held, decision)
+            return without_change(decision, reason, message)
         state = open_intent(held.state, decision, sample, ctx.options, late=late, redeploy=redeploy)
         held = await self.outbox.save(ctx.key, held, on_trial(ctx, state, sample, began_at=decision.at + late))
         if redeploy is None:
@@ -73,29 +78,29 @@ class Actuator:
 
     async def _configure(
         self, ctx: JobContext, held: VersionedState, decision: Decision
-    ) -> tuple[VersionedState, bool]:
+    ) -> tuple[VersionedState, tuple[Reason, str]]:
         """
         Change the configuration that goes with a rescale; where the engine cannot, it waits for the next start.
 
         Returns:
-            The state, and whether the engine has taken what there is to change.
+            The state, and what became of the configuration, with a sentence.
         """
         if decision.config == ConfigChanges():
-            return held, False
+            return held, _AS_WANTED
         try:
             await self._confirm(ctx)
-            await self.realizer.realize_config_overrides(ctx, decision.config)
+            is_taken = await self.realizer.realize_config_overrides(ctx, decision.config)
         except RefusedError as error:
             deferred = held.state.deferred.then(decision.config.overrides, decision.config.removals)
             if deferred == held.state.deferred:
-                return held, False
+                return held, _DEFERRED
             event = reports.deferred(ctx.key, decision, str(error))
             state = replace(held.state, deferred=deferred, outbox=(*held.state.outbox, event))
-            return await self.outbox.save(ctx.key, held, state), False
+            return await self.outbox.save(ctx.key, held, state), _DEFERRED
         except HeadgateError as error:
             self.events.handle(reports.job_error(ctx.key, error, decision.at, ctx.options.scaling_event_interval))
-            return held, False
-        return held, True
+            return held, (Reason.CYCLE_FAILED, f"its configuration could not be changed in this cycle: {error}")
+        return held, _CHANGED if is_taken else _AS_WANTED
 
     async def _confirm(self, ctx: JobContext) -> None:
         """Raise unless the job is still this process's: asked right before each effect."""
@@ -146,13 +151,6 @@ class Actuator:
             self.events.handle(reports.job_error(ctx.key, error, now, ctx.options.scaling_event_interval))
             return held
         return await self.outbox.save(ctx.key, held, accepted(ctx.key, held.state, now, ctx.options, sent=sent))
-
-
-def _configured(decision: Decision, *, is_taken: bool) -> Decision:
-    if is_taken:
-        message = "its configuration changes: what it concerns is started anew"
-        return without_change(decision, Reason.CONFIGURATION_CHANGED, message)
-    return without_change(decision, Reason.CONFIGURATION_DEFERRED, "its configuration waits for its next start")
 
 
 def _as_answered(decision: Decision, state: JobState) -> Decision:
