@@ -154,6 +154,28 @@ async def test_executors_that_end_by_themselves_are_not_killed() -> None:
     assert backend.requests == ["decommission 1"]
 
 
+async def test_executors_that_are_told_to_go_during_a_look_are_seen_to_as_well() -> None:
+    """The look knows nothing of them."""
+    backend = FakeBackend(executors=3)
+    backend.settings["spark.decommission.enabled"] = "false"
+    backend.decommission("2")
+    backend.decommission("1")
+    loop, usual = asyncio.get_running_loop(), backend.is_between_batches
+    draining = Draining(backend, Calls(), poll=timedelta(0))
+
+    async def begin() -> None:
+        draining.begin(["1"])
+
+    def is_between_batches() -> bool:
+        asyncio.run_coroutine_threadsafe(begin(), loop).result()
+        return usual()
+
+    backend.is_between_batches = is_between_batches  # type: ignore[method-assign]
+    draining.begin(["2"])
+    await draining.drained()
+    assert [request for request in backend.requests if request.startswith("kill")] == ["kill 2", "kill 1"]
+
+
 async def test_an_idle_executor_is_not_ended_in_the_middle_of_a_batch() -> None:
     """Output of a shuffle that lies on it may still be read; where batch follows batch it goes after the limit."""
     backend, now = FakeBackend(executors=2), [0.0]
@@ -222,6 +244,19 @@ async def test_a_released_application_is_held_again_by_the_next_request() -> Non
     await lever.release()
     assert await lever.request(2)
     assert backend.requests == ["release", "total 2"]
+
+
+async def test_what_dynamic_allocation_has_made_of_it_is_held_as_it_is() -> None:
+    """Elsewhere nobody has changed the number, and what was asked for may be on its way."""
+    backend = FakeBackend(executors=2)
+    lever = lever_of(backend)
+    await lever.request(3)
+    await lever.release()
+    await lever.hold()
+    assert backend.requests == ["total 3", "release"]
+    backend.settings["spark.dynamicAllocation.enabled"] = "true"
+    await lever.hold()
+    assert backend.requests == ["total 3", "release", "total 2"]
 
 
 async def test_tasks_wider_than_what_is_known_of_executors_divide_by_nothing() -> None:

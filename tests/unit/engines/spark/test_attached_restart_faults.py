@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from threading import Event as Flag
+
 import pytest
 
 from headgate.engines.spark.attached.checkpoint import UnrestoredError
-from headgate.engines.spark.attached.restarts import REMEMBERED
+from headgate.engines.spark.attached.restart import Patience
+from headgate.engines.spark.attached.restarts import REMEMBERED, QueryRestarts
 from headgate.engines.spark.attached.start_settings import StartSettings
-from headgate.errors import PermanentError
+from headgate.errors import ConflictError, PermanentError, TransientError
 from headgate.testing.restarted_application import RestartedApplication as Application
+from headgate.testing.restarted_application import changes
 
 pytestmark = pytest.mark.asyncio
 
@@ -46,6 +51,45 @@ async def test_a_query_that_hangs_in_between_is_told_of_and_freed_when_it_stops(
     assert application.query.isActive
     assert application.query.settings == StartSettings()
     assert application.spread == []
+
+
+@pytest.mark.parametrize("end", ["closed", "gone"])
+async def test_what_never_stops_is_given_up_with_the_agent_or_the_application(end: str) -> None:
+    """Whoever waits for the query is told, and no thread goes on for ever."""
+    application, hangs, ends = Application(), Flag(), Flag()
+    first, usual = application.query, application.pause
+
+    def stop() -> None:
+        first.isActive = False  # and yet it may write
+        raise TimeoutError
+
+    def pause(seconds: float) -> None:
+        usual(seconds)
+        if not first.isActive:
+            hangs.set()
+            ends.wait()
+
+    first.stop = stop  # type: ignore[method-assign]
+    restarts = QueryRestarts(
+        application,
+        {"orders": application.start, "payments": application.start},
+        patience=Patience(clock=application.clock, pause=pause),
+        is_alive=lambda: end == "closed" or not ends.is_set(),
+    )
+    await restarts.change(changes(trigger_interval="10 s"))
+    assert await asyncio.to_thread(hangs.wait, 60)
+    with pytest.raises(ConflictError, match="orders"):
+        await restarts.change(changes(trigger_interval="20 s"))
+    with pytest.raises(TransientError, match="'payments' does not run now"):
+        await restarts.change(changes("payments", trigger_interval="20 s"))
+    if end == "closed":
+        restarts.close()
+    ends.set()
+    await restarts.finished()
+    assert application.started == [first]
+    first.isActive = end == "gone"  # the books of a driver that ends may have it still
+    with pytest.raises(PermanentError, match="TimeoutError"):
+        restarts.await_termination("orders")
 
 
 async def test_a_query_that_was_stopped_while_a_restart_waited_stays_so() -> None:

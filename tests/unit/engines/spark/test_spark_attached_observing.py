@@ -121,6 +121,14 @@ def test_a_query_whose_stages_cannot_be_had_holds_no_other_up() -> None:
     assert (first.query, first.batch_id, first.stages) == ("clean", 10, ())
 
 
+def test_of_many_fast_batches_none_is_lost() -> None:
+    """However many end between two looks: only those that go on waiting are bounded."""
+    gateway = FakeGateway()
+    gateway.start_query("count")
+    gateway.run_steadily("count", 90)
+    assert [batch.batch_id for batch in taken(gateway)] == [*range(90)]
+
+
 def test_queries_of_other_sessions_count_although_no_listener_hears_them() -> None:
     """They run on the same executors: they are asked themselves."""
     gateway = FakeGateway()
