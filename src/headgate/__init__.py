@@ -27,6 +27,7 @@ def attach(target: Any, options: Mapping[str, Any] | None = None) -> Agent:
     Raises:
         UnsupportedError: a Spark Connect session, a managed runtime, or a Spark that is too old.
         ConfigError: the options hold faults, all of them named.
+        ConflictError: an agent of this application was closed, and what it began has not ended yet.
     """
     from headgate.agent.attaching import attach  # noqa: PLC0415 - who only scales Flink jobs has no use for it
 

@@ -48,9 +48,7 @@ def open_engine(target: Target, options: AgentOptions, opened: ExitStack) -> Eng
     failures = AttachedFailureHistory(gateway, feed, calls=calls, only=only)
     queries = SessionQueries(session)
     _tell_of_leftovers(session, queries)
-    restarts = QueryRestarts(
-        queries, {}, report=log_restart, calls=calls, is_alive=partial(is_running, session)
-    )
+    restarts = QueryRestarts(queries, {}, report=log_restart, calls=calls, is_alive=partial(is_running, session))
     return Engine(
         job=JobKey(options.cluster, str(session.sparkContext.appName)),
         jobs=AttachedJobListFetcher(gateway, feed, options.autoscaler, cluster=options.cluster, calls=calls, only=only),

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from headgate.agent.attached import Agent, Switch
-from headgate.agent.attaching import confirm_same
+from headgate.agent.attaching import confirm_ended, confirm_same
 from headgate.agent.composing import Control, Engine
 from headgate.agent.journal import Journal
 from headgate.agent.loop import ControlLoop
 from headgate.engines.spark.attached.restarts import QueryRestarts
-from headgate.errors import UnreachableError, UnsupportedError
+from headgate.errors import ConflictError, UnreachableError, UnsupportedError
 from headgate.model.decision import Outcome
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics
@@ -118,7 +118,7 @@ class Story:
             sample(chain({"orders": 2}), job=APP, running_since=datetime(2026, 1, 1, tzinfo=UTC)),
         )
         self.alive = True
-        self.ended, self.released = Flag(), Flag()
+        self.ended, self.released, self.held = Flag(), Flag(), Flag()
         self.switch = Switch(Mode.ACT)
         self.journal = Journal()
         restarts = QueryRestarts(NoQueries(), {})
@@ -130,6 +130,7 @@ class Story:
             realizer=self.application,
             restarts=restarts,
             release=self._release,
+            hold=self._hold,
         )
         control = Control(
             engine=engine,
@@ -145,6 +146,9 @@ class Story:
 
     async def _release(self) -> None:
         self.released.set()
+
+    async def _hold(self) -> None:
+        self.held.set()
 
     @property
     def cores(self) -> int:
@@ -245,9 +249,13 @@ def test_told_to_stop_it_does_not_count_as_running(story: Story) -> None:
     closing.start()
     until(lambda: not story.agent.status.running)
     assert not story.ended.is_set()
+    with pytest.raises(ConflictError, match="closed"):
+        confirm_ended(story.agent)
     goes_on.set()
     closing.join()
     assert story.ended.wait(PATIENCE_S)
+    until(lambda: story.agent.has_ended)
+    confirm_ended(story.agent)
 
 
 def test_paused_it_lets_go_of_the_executors(story: Story) -> None:
@@ -255,6 +263,11 @@ def test_paused_it_lets_go_of_the_executors(story: Story) -> None:
     story.loop.start()
     story.agent.pause()
     assert story.released.wait(PATIENCE_S)
+    story.released.clear()
+    assert story.released.wait(PATIENCE_S), "a tick under way may have asked for executors since"
+    assert not story.held.is_set()
+    story.agent.resume()
+    assert story.held.wait(PATIENCE_S)
 
 
 def test_an_agent_of_other_queries_is_not_taken_for_this_one() -> None:
