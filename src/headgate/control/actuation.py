@@ -29,7 +29,6 @@ from headgate.model.state import JobState, VersionedState
 from headgate.model.topology import Topology
 from headgate.ports import EventHandler, JobContext, MetricCollector, ScalingRealizer
 
-
 _CHANGED = (Reason.CONFIGURATION_CHANGED, "its configuration changes: what it concerns is started anew")
 _DEFERRED = (Reason.CONFIGURATION_DEFERRED, "its configuration waits for its next start")
 _AS_WANTED = (Reason.BALANCED, "its configuration is as wanted already, or is being changed to that")

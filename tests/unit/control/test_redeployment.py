@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from headgate.control.redeployment import Redeployment, settle_redeploy
-from headgate.errors import RefusedError
+from headgate.errors import HeadgateError, RefusedError, UnreachableError
 from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.downtime import Downtime
 from headgate.model.events import EventReason
@@ -294,16 +294,40 @@ async def test_configuration_alone_is_no_rescale_where_it_has_to_wait() -> None:
     assert (state.intent, world.engine.requests) == (None, [])
 
 
-async def test_configuration_alone_that_the_engine_takes_waits_for_nothing() -> None:
-    """Such as a query of Spark that is started anew: the decision says so, and nothing is kept for later."""
-    world = Scenario()
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (True, Reason.CONFIGURATION_CHANGED),
+        (False, Reason.BALANCED),
+        (UnreachableError("not now"), Reason.CYCLE_FAILED),
+    ],
+)
+async def test_configuration_alone_that_the_engine_takes_waits_for_nothing(
+    answer: bool | HeadgateError,  # noqa: FBT001 - a parameter of the test
+    reason: Reason,
+) -> None:
+    """Such as a query of Spark that is started anew: the decision says what came of it, nothing is kept for later."""
+    world = Scenario(engine=AnsweringEngine(answer=answer))
     world.engine.add(context(), orders(adaptive=True))
     running = orders(adaptive=True)
     decision = decision_for(running, {}, {"execution.checkpointing.interval": "7 s"}, at(0))
     held = world.store.load(ORDERS)
     done = await world.cycle().actuator.rescale(context(), running, held, decision, late=timedelta())
-    assert done.reason is Reason.CONFIGURATION_CHANGED
+    assert done.reason is reason
     assert not world.store.load(ORDERS).state.deferred.overrides
+
+
+@dataclass
+class AnsweringEngine(FakeEngine):
+    """An engine that is asked for another configuration."""
+
+    answer: bool | HeadgateError = True
+
+    async def realize_config_overrides(self, _ctx: JobContext, _changes: ConfigChanges, /) -> bool:
+        """Answer as planted."""
+        if isinstance(self.answer, HeadgateError):
+            raise self.answer
+        return self.answer
 
 
 class RefusingEngine(FakeEngine):
