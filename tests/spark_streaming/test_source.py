@@ -30,5 +30,8 @@ def test_a_load_is_read_once_over_a_restart(cluster: StandaloneCluster, director
     assert seen["first"]
     assert seen["second"]
     latest = {str(number): end for number, end in enumerate(ENDS)}
-    assert all(told == latest for _, _, told in batches)
+    # One that was planned before the restart is read again as it was planned: nothing is asked of the source.
+    told = [heads for _, _, heads in batches]
+    assert {json.dumps(heads) for heads in told if heads} == {json.dumps(latest)}
+    assert told.count(None) <= 1
     assert [sum(ends.values()) for _, ends, _ in batches] == [450, 900, 1350, 1800, sum(ENDS)]
