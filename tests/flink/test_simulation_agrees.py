@@ -50,8 +50,9 @@ LAB_CLUSTER = ClusterSettings(
 """The cluster of the fixtures, as it is simulated."""
 
 
-@pytest.mark.parametrize("start", [1, 4], ids=["from-below", "from-above"])
-@pytest.mark.parametrize("make", [two_stages, branches], ids=["two-stages", "branches"])
+@pytest.mark.parametrize(
+    ("make", "start"), [(two_stages, 1), (branches, 4)], ids=["two-stages-from-below", "branches-from-above"]
+)
 def test_the_simulated_and_the_real_job_are_given_the_same_parallelism(
     make: Callable[[str], LoadJobSpec], start: int, run_job: RunJob, run_headgate: RunHeadgate, tmp_path: Path
 ) -> None:
