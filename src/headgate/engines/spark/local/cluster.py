@@ -97,7 +97,7 @@ class StandaloneCluster:
             PermanentError: a process ended, or the time limit was exceeded; the text ends with its log's.
         """
         try:
-            self.start_master()
+            self._start_master()
             for _ in range(self._workers_at_first):
                 self.add_worker()
             self.await_workers(self._workers_at_first)
@@ -122,18 +122,6 @@ class StandaloneCluster:
         self._groups.clear()
         if self._temporary:
             shutil.rmtree(self.directory, ignore_errors=True)
-
-    def start_master(self) -> None:
-        """Start the master, or start it again at the same ports after it was killed; it remembers nothing."""
-        port, web_port = self._ports
-        places = ("--host", HOST, "--port", str(port), "--webui-port", str(web_port))
-        self._master = self._start_daemon("master", f"{_DEPLOYED}.master.Master", *places)
-
-    def kill_master(self) -> None:
-        """Kill the master as a crash would; running applications keep their executors."""
-        if self._master is not None:
-            self._children.kill(self._master)
-            self._master = None
 
     def add_worker(self) -> int:
         """Start one more worker, without waiting for it, and return its index."""
@@ -197,6 +185,11 @@ class StandaloneCluster:
         settings.write_defaults(place, settings.application(self.master_url, self.directory) | dict(conf))
         command = [str(self._python), str(program), *arguments]
         return Application(self._start(name, command, {"SPARK_CONF_DIR": str(place)}), self._children)
+
+    def _start_master(self) -> None:
+        port, web_port = self._ports
+        places = ("--host", HOST, "--port", str(port), "--webui-port", str(web_port))
+        self._master = self._start_daemon("master", f"{_DEPLOYED}.master.Master", *places)
 
     def _start_daemon(self, name: str, main_class: str, *arguments: str) -> Child:
         return self._start(name, [str(self._spark_home / "bin" / "spark-class"), main_class, *arguments])
