@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from headgate.model.identity import JobKey
+from headgate.model.orders import Orders, StandingOrders
 from headgate.model.state import JobState, ScalingRecord, VersionedState
 
 
@@ -61,6 +63,22 @@ class StateStore(Protocol):
 
     def in_flight(self) -> tuple[JobKey, ...]:
         """Give the jobs that have an open intent or events that wait to be delivered, sorted."""
+
+    def orders(self) -> StandingOrders:
+        """Give what people have ordered; asked once in each cycle."""
+
+    def change_orders(self, job: JobKey | None, change: Callable[[Orders], Orders], /) -> Orders:
+        """
+        Replace the orders for a job, or with None those for all, by what `change` makes of them; nobody gets between.
+
+        `forget` leaves them: what somebody ordered holds until somebody takes it back.
+
+        Returns:
+            The new orders, durable.
+
+        Raises:
+            UnreachableError: the store did not answer; it is not known whether they were changed.
+        """
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 from headgate.errors import ConflictError
 from headgate.model.identity import JobKey
+from headgate.model.orders import NO_ORDERS, Orders, StandingOrders
 from headgate.model.state import JobState, ScalingRecord, VersionedState
 from headgate.ports import Lease
 
@@ -32,6 +34,7 @@ class MemoryStateStore:
         self._lock = Lock()
         self._jobs: dict[JobKey, _Kept] = {}
         self._leases: dict[int, Lease] = {}
+        self._orders: dict[JobKey | None, Orders] = {}
 
     def load(self, job: JobKey, /) -> VersionedState:
         """Give the job's state; an unknown job has the default state with version 0."""
@@ -74,6 +77,18 @@ class MemoryStateStore:
         with self._lock:
             states = {job: kept.current.state for job, kept in self._jobs.items()}
         return tuple(sorted(job for job, state in states.items() if state.intent is not None or state.outbox))
+
+    def orders(self) -> StandingOrders:
+        """Give what people have ordered."""
+        with self._lock:
+            jobs = {job: orders for job, orders in self._orders.items() if job is not None}
+            return StandingOrders(fleet=self._orders.get(None, NO_ORDERS), jobs=jobs)
+
+    def change_orders(self, job: JobKey | None, change: Callable[[Orders], Orders], /) -> Orders:
+        """Replace the orders for a job, or with None those for all."""
+        with self._lock:
+            self._orders[job] = change(self._orders.get(job, NO_ORDERS))
+            return self._orders[job]
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         """Take or renew the lease of a shard; None while somebody else holds it."""

@@ -1,0 +1,1 @@
+"""Looks at clusters before Headgate runs on them: `headgate init` and `headgate doctor`."""
