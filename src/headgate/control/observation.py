@@ -7,7 +7,8 @@ Each cluster has an observer of its own, so that one that hangs makes no other l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -56,8 +57,17 @@ class Observer:
         sink: SampleSink,
         events: EventHandler,
         time_limit: timedelta,
+        cluster: str = "",
+        applied: Callable[[JobContext], JobContext] = lambda ctx: ctx,
     ) -> None:
-        """Remember the ports; `time_limit` bounds the collection of one job."""
+        """
+        Remember the ports.
+
+        `time_limit` bounds the collection of one job, `cluster` is whose jobs they are, `applied` gives a job as it is
+        to be observed: with the options that people have ordered.
+        """
+        self.cluster = cluster
+        self._applied = applied
         self._fetcher = fetcher
         self._collector = collector
         self._sink = sink
@@ -82,8 +92,11 @@ class Observer:
             for key, old in self.latest.items()
             if key.cluster in listed.failures
         ]
-        self._replace([*(one for one in seen if one), *unreachable], over, at)
+        latest = {one.ctx.key: one for one in (*(one for one in seen if one), *unreachable)}
+        self._tell_of_presence(latest.keys(), over, at)
+        # Kept before it is known: a decision goes by no sample that its evaluation does not find.
         await self._keep([one.sample for one in seen if one and one.sample and one.problem is None], at)
+        self.latest = latest
 
     async def _observe_job(self, ctx: JobContext, at: datetime) -> Observation | None:
         old = self.latest.get(ctx.key)
@@ -99,7 +112,7 @@ class Observer:
             return replace(seen, problem=problem)
         try:
             async with asyncio.timeout(self._time_limit):
-                return replace(seen, sample=await self._collector.update_metrics(ctx, at))
+                return replace(seen, sample=await self._collector.update_metrics(self._applied(ctx), at))
         except NotFoundError:
             return None
         except (HeadgateError, TimeoutError) as error:
@@ -114,11 +127,10 @@ class Observer:
         problem = NotReady(reason=Reason.JOB_UNREACHABLE, message=f"no sample was taken: {error}")
         return replace(seen, problem=problem)
 
-    def _replace(self, observations: Iterable[Observation], over: Mapping[JobKey, str], at: datetime) -> None:
-        before, self.latest = self.latest, {one.ctx.key: one for one in observations}
-        for key in self.latest.keys() - before.keys():
+    def _tell_of_presence(self, listed: AbstractSet[JobKey], over: Mapping[JobKey, str], at: datetime) -> None:
+        for key in listed - self.latest.keys():
             self._events.handle(reports.job_presence(key, appeared=True, why="is looked after from now on", now=at))
-        for key in before.keys() - self.latest.keys():
+        for key in self.latest.keys() - listed:
             self._collector.forget(key)
             why = f"is {over[key]}" if key in over else "is no longer listed by its cluster"
             self._events.handle(reports.job_presence(key, appeared=False, why=why, now=at))
@@ -154,8 +166,7 @@ def candidate(seen: Observation, state: JobState, now: datetime, restarts: Resta
     """
     Give the job for evaluation, None if it is not up.
 
-    Its window begins no earlier than its stabilization ended, and the restart it reckons with is the one it is known to
-    take.
+    The restart it reckons with is the one it is known to take.
     """
     sample, options = seen.sample, seen.ctx.options
     if sample is None or seen.problem is not None or not options.enabled:
@@ -163,10 +174,20 @@ def candidate(seen: Observation, state: JobState, now: datetime, restarts: Resta
     state = aged(state, now, options)
     options = (restarts or Restarts()).expecting(seen.ctx, sample, state.history)
     options = _spanning_batches(options, sample.settings)
-    stable = sample.running_since + options.stabilization_interval
-    begin = max(now - options.metrics_window, stable, seen.since or stable)
+    begin = _window_begin(seen, sample, options, now)
     known = growths(state.history, sample.topology.parallelism)
     return Candidate(sample=sample, options=options, window_from=begin, growths=known)
+
+
+def _window_begin(seen: Observation, sample: JobSample, options: AutoscalerOptions, now: datetime) -> datetime:
+    """
+    Give where the window begins: no earlier than stabilization ended, nor than the job was another one.
+
+    Where workers come and go while the job runs on, what came in before is as true as ever.
+    """
+    begin = now - options.metrics_window if seen.since is None else max(now - options.metrics_window, seen.since)
+    goes_on = sample.settings.shared_workers
+    return begin if goes_on else max(begin, sample.running_since + options.stabilization_interval)
 
 
 def _spanning_batches(options: AutoscalerOptions, settings: EngineSettings) -> AutoscalerOptions:

@@ -34,12 +34,17 @@ def arrival_rate(seen: Sequence[VertexSample | None]) -> float:
     Args:
         seen: the query's first stage at each tick of the window, None where nothing new was measured.
     """
-    measured = [each for each in seen if each is not None]
+    measured = _at_each_trigger(seen)
     read, lag = counter(measured, Measure.NUM_RECORDS_IN), gauge(measured, Measure.LAG)
     come = read.increase if np.isnan(lag).any() else read.increase + _growth(lag, read.elapsed_s)
     interval_s = measured[-1].values.get(Measure.BATCH_INTERVAL, 0.0) / MILLIS if measured else 0.0
     known = len(measured) > 1 and read.elapsed_s[-1] > 0 and read.elapsed_s[-1] >= LEAST * interval_s
     return _rate(read.elapsed_s, come) if known else math.nan
+
+
+def _at_each_trigger(seen: Sequence[VertexSample | None]) -> list[VertexSample]:
+    """Give what was last measured of each trigger: of its batch it is told when that begins, and when it has ended."""
+    return list({each.measured_at: each for each in seen if each is not None}.values())
 
 
 def _growth(lag: Floats, elapsed_s: Floats) -> Floats:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from headgate.engines.spark.offsets import Lag
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
@@ -44,6 +46,19 @@ class Executors:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BegunBatch:
+    """A batch that was planned: what it reads is settled, though it may take long to do so."""
+
+    batch_id: int
+    at: datetime
+    """When its rows were counted."""
+    rows: float
+    """By the offsets of its sources."""
+    lag: Lag
+    """What it leaves behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunningQuery:
     """A streaming query that is active."""
 
@@ -55,6 +70,8 @@ class RunningQuery:
     """Whether it waits for data or for its next trigger; else a batch is under way."""
     foreign: bool = False
     """Whether it runs in another session of the application, whose listeners do not tell of it."""
+    begun: BegunBatch | None = None
+    """The latest batch that was planned, where that can be told; it may have ended since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

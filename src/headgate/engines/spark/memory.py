@@ -9,6 +9,8 @@ from math import isfinite
 
 from headgate.algorithm.micro_batch.fit import CostFit, QueryCosts, StageCost
 from headgate.algorithm.micro_batch.waves import wave_share
+from headgate.engines.spark.application import BegunBatch
+from headgate.engines.spark.progress import BELOW_LIMIT
 from headgate.model.measures import Measure
 from headgate.model.micro_batch import MicroBatch
 
@@ -79,6 +81,15 @@ class QueryMemory:
         cost = known[stage] if stage < len(known) else None
         own = {Measure.ACCUMULATED_BUSY_TIME: self.busy_ms[stage], Measure.LOAD: self.load, **_of_stage(cost)}
         return own if stage else {**own, **self._of_query()}
+
+    def anticipating(self, begun: BegunBatch) -> QueryMemory:
+        """Give what is known once the batch after the latest one was planned: what has come, and what waits."""
+        latest, lag = self.latest, begun.lag
+        # A batch as large as it may be leaves the source's own word in doubt that nothing waits.
+        full = latest.limit is not None and begun.rows >= BELOW_LIMIT * latest.limit
+        if lag.rows is not None and not (full and lag.rows == 0):
+            latest = replace(latest, lag=lag.rows, lag_origin=lag.origin)
+        return replace(self, rows=self.rows + round(begun.rows), latest=latest)
 
     def _of_query(self) -> Mapping[Measure, float]:
         batch, costs = self.latest, self.costs

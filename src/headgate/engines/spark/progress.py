@@ -14,7 +14,7 @@ from headgate.model.micro_batch import LagOrigin, MicroBatch, StageWork
 
 _WELL_BEFORE = 0.8
 """Share of the trigger interval: a batch that took no more of it leaves nothing waiting."""
-_BELOW_LIMIT = 0.95
+BELOW_LIMIT = 0.95
 """Share of a limit from which it may have held the batch back: sources that split it by partitions round down."""
 
 
@@ -73,7 +73,7 @@ def _read(progress: Mapping[str, Any], around: Circumstances) -> MicroBatch:
 
 def _lag(progress: Mapping[str, Any], around: Circumstances, *, rows: int, duration: timedelta) -> Lag:
     settings = around.settings
-    within = settings.row_limit is None or rows < _BELOW_LIMIT * settings.row_limit
+    within = settings.row_limit is None or rows < BELOW_LIMIT * settings.row_limit
     lag = lag_of(_listed(progress, "sources"), took_all=within, listing=around.listing)
     if lag.origin is not LagOrigin.UNKNOWN or not settings.takes_all or settings.interval is None:
         return lag

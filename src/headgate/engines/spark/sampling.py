@@ -1,17 +1,19 @@
 """
 From micro-batches to samples: counters that only grow, what batches cost, and what executors that come or go cost.
 
-A vertex has new values when a batch has ended since the sample before. They are true at that batch's trigger, when its
-rows were counted: between two triggers lies exactly what arrived. An idle query's counters are true at any time.
+A vertex has new values when a batch has begun or ended since the sample before. They are true when its rows were
+counted, at its trigger: between two triggers lies exactly what arrived. An idle query's counters are true at any time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import Self
 
+from headgate.engines.spark.announced import Announcements
 from headgate.engines.spark.application import Executors, RunningQuery
 from headgate.engines.spark.changes import Changes, ended_at
 from headgate.engines.spark.memory import QueryMemory, is_known
@@ -36,10 +38,33 @@ _HANGING = 3
 """A batch under way that takes more than a minute and so many times as long as usual makes what is known stale."""
 _EXECUTORS_WITHIN_S = 60.0
 """How long a cluster manager may take to start executors."""
-_BATCHES = 3
-"""For how many usual periods, at least, the first batch on new executors is waited for."""
+_LEAST_PATIENCE = timedelta(seconds=5)
+_BATCHES = 2
+"""For how many usual periods the first batch on new executors is waited for; one that takes longer is late itself."""
 _NO_LOAD = {Measure.LOAD: 0.0}
 _NOTHING_LEFT = {**_NO_LOAD, Measure.LAG: 0.0, Measure.LAG_ORIGIN: float(LagOrigin.TRIGGER)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """Which batch a query's latest values were of."""
+
+    run_id: str
+    batch_id: int
+    ended: bool
+    """Whether it had ended, so that what it cost was told as well."""
+    at: datetime
+    """What the values were labelled with."""
+
+    @classmethod
+    def ended_with(cls, batch: MicroBatch, at: datetime) -> Self:
+        return cls(run_id=batch.run_id, batch_id=batch.batch_id, ended=True, at=at)
+
+    def is_of(self, batch: MicroBatch) -> bool:
+        return self.ended and (self.run_id, self.batch_id) == (batch.run_id, batch.batch_id)
+
+    def announced(self, batch: MicroBatch) -> bool:
+        return not self.ended and (self.run_id, self.batch_id) == (batch.run_id, batch.batch_id)
 
 
 class Sampler:
@@ -49,9 +74,15 @@ class Sampler:
         """Know of no batch yet."""
         self._lock = Lock()
         self._queries: dict[str, QueryMemory] = {}
-        self._sampled: dict[str, tuple[datetime | None, datetime]] = {}
-        """Of each query the trigger of the batch last told of, if any, and the instant that this was labelled with."""
+        self._told: dict[str, _Told] = {}
+        """What each query's latest values were of."""
+        self._announced = Announcements()
         self._changes = Changes()
+
+    def hear(self, queries: Sequence[RunningQuery]) -> None:
+        """Take in what active queries say of the batches that they have planned; before the batches that have ended."""
+        with self._lock:
+            self._announced.hear(queries)
 
     def note(self, batch: MicroBatch, executors: Executors) -> None:
         """
@@ -68,6 +99,7 @@ class Sampler:
             batch = replace(batch, warming=self._changes.warms(batch, before.latest if before else None, executors))
             after = before.noting(batch) if before else QueryMemory.begun(batch)
             self._queries[batch.query] = after
+            self._announced.compare(batch)
             self._changes.note(batch, after.predicted)
 
     def sample(
@@ -108,14 +140,15 @@ class Sampler:
         """Begin anew."""
         with self._lock:
             self._queries.clear()
-            self._sampled.clear()
+            self._told.clear()
+            self._announced = Announcements()
             self._changes = Changes()
 
     def _forget_ended(self, queries: Sequence[RunningQuery]) -> None:
         if len(self._queries) > _REMEMBERED:
             for ended in self._queries.keys() - {query.query for query in queries}:
                 del self._queries[ended]
-                self._sampled.pop(ended, None)
+                self._told.pop(ended, None)
 
     def _memories(self, queries: Sequence[RunningQuery]) -> Mapping[str, QueryMemory]:
         return {query.query: self._queries[query.query] for query in queries if query.query in self._queries}
@@ -132,16 +165,29 @@ class Sampler:
 
     def _of_started(self, query: RunningQuery, memory: QueryMemory, at: datetime) -> Mapping[VertexId, VertexSample]:
         """Give the stages of a query that had a batch in this run; none where nothing is new of it."""
-        batch, before = memory.latest, self._sampled.get(query.query)
-        is_new = before is None or before[0] != batch.started_at
+        batch, told = memory.latest, self._told.get(query.query)
+        begun = self._announced.after(batch)
+        if begun is not None and (told is None or told.at < begun.at):
+            self._told[query.query] = _Told(run_id=batch.run_id, batch_id=begun.batch_id, ended=False, at=begun.at)
+            return _stages(query.query, memory.anticipating(begun), begun.at, {})
+        is_new = told is None or not told.is_of(batch)
         if not is_new and not _is_idle(query, batch, at):
             return {}
-        if is_new and before is not None and batch.started_at <= before[1]:
-            # It was taken for idle though a report was on its way: what lies between the two is not known.
-            memory = self._queries[query.query] = replace(memory, epoch=memory.epoch + 1)
-        measured_at = batch.started_at if is_new else at
-        self._sampled[query.query] = batch.started_at, measured_at
+        measured_at = at
+        if is_new:
+            memory, measured_at = self._labelled(query.query, memory)
+        self._told[query.query] = _Told.ended_with(batch, measured_at)
         return _stages(query.query, memory, measured_at, {} if is_new else _NO_LOAD)
+
+    def _labelled(self, query: str, memory: QueryMemory) -> tuple[QueryMemory, datetime]:
+        """Give when the latest batch's rows were counted; in another epoch where it is not known what lies between."""
+        batch, told = memory.latest, self._told.get(query)
+        if told is not None and told.announced(batch):
+            return memory, told.at
+        if told is not None and batch.started_at <= told.at:
+            # It was taken for idle though a report was on its way.
+            memory = self._queries[query] = replace(memory, epoch=memory.epoch + 1)
+        return memory, batch.started_at
 
     def _of_unstarted(
         self, query: RunningQuery, memory: QueryMemory | None, at: datetime
@@ -151,7 +197,7 @@ class Sampler:
         if not query.waiting or at <= query.started_at + max(interval, _FIRST_AFTER):
             return {}
         if memory is not None:
-            self._sampled[query.query] = memory.latest.started_at, at
+            self._told[query.query] = _Told.ended_with(memory.latest, at)
             return _stages(query.query, memory, at, _NOTHING_LEFT)
         values = {Measure.NUM_RECORDS_IN: 0.0, Measure.ACCUMULATED_BUSY_TIME: 0.0, **_NOTHING_LEFT}
         return {vertex_id(query.query, 0): VertexSample(measured_at=at, epoch=_UNSEEN, values=values)}
@@ -166,8 +212,8 @@ class Sampler:
         lasted = max(memory.period, memory.latest.duration)
         if query.waiting or query.run_id != memory.latest.run_id:
             return lasted
-        _, measured_at = self._sampled.get(query.query, (None, at))
-        under_way = at - max(ended_at(memory.latest), measured_at)
+        told = self._told.get(query.query)
+        under_way = at - max(ended_at(memory.latest), told.at if told else at)
         return max(lasted, min(under_way, max(_PATIENT, _HANGING * lasted)))
 
     def _values(self, memories: Mapping[str, QueryMemory]) -> Mapping[JobMeasure, float]:
@@ -208,7 +254,7 @@ def _stages(
 
 def _patience(memories: Iterable[QueryMemory]) -> timedelta:
     """Give how long a first batch on new executors is waited for."""
-    return max([timedelta(seconds=_EXECUTORS_WITHIN_S), *(_BATCHES * memory.period for memory in memories)])
+    return max([_LEAST_PATIENCE, *(_BATCHES * memory.period for memory in memories)])
 
 
 def _settings(refresh: timedelta, executors: Executors) -> EngineSettings:

@@ -21,6 +21,7 @@ class JavaQuery:
         self.isActive = lambda: self.active
         self.exception = lambda: SimpleNamespace(isDefined=lambda: False)
         self.status = lambda: SimpleNamespace(isTriggerActive=lambda: True, message=lambda: "")
+        self.streamingQuery = lambda: SimpleNamespace(getLatestExecutionContext=lambda: None)
 
 
 class Driver:

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.engines.spark.application import Executors, RunningQuery
+from headgate.engines.spark.application import BegunBatch, Executors, RunningQuery
+from headgate.engines.spark.offsets import Lag
 from headgate.engines.spark.sampling import Sampler
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobMeasure, Measure
@@ -29,6 +30,15 @@ class Story:
         self.executors = Executors(ids=("0", "1"), cores_each=1, changed_at=START)
         self.batches = 0
         self.run = "run-1"
+        self.limit: int | None = None
+
+    def begin(self, second: float, *, rows: int, lag: float = 7.0) -> None:
+        """Let the next batch begin at a second."""
+        begun = BegunBatch(
+            batch_id=self.batches, at=at(second), rows=float(rows), lag=Lag(rows=lag, origin=LagOrigin.OFFSETS)
+        )
+        query = RunningQuery(query="count", run_id=self.run, started_at=START, waiting=False, begun=begun)
+        self.sampler.hear([query])
 
     def batch(self, second: float, *, rows: int = 100, seconds: float = 2.0, tasks: tuple[int, ...] = (8,)) -> None:
         """Let a batch begin at a second, and end."""
@@ -45,6 +55,7 @@ class Story:
             lag=7.0,
             lag_origin=LagOrigin.OFFSETS,
             interval=INTERVAL,
+            limit=self.limit,
             state_bytes=500,
             phases={"addBatch": timedelta(seconds=seconds)},
         )
@@ -317,12 +328,12 @@ def test_a_late_report_of_an_idle_query_begins_a_new_epoch() -> None:
 
 
 def test_the_first_batch_on_new_executors_is_not_waited_for_without_end() -> None:
-    """A huge one must not stop everything else of the application."""
+    """Two usual periods: a huge one says by itself that more is needed, and must not stop the decision that it is."""
     story = Story()
     story.batch(0)
     story.executors_become(4, 20)
-    assert story.sample(50, waiting=False).running_since == at(50)
-    assert story.sample(500, waiting=False).running_since == at(80)
+    assert story.sample(30, waiting=False).running_since == at(30)
+    assert story.sample(500, waiting=False).running_since == at(40)
 
 
 def test_a_long_batch_under_way_makes_new_values_rare() -> None:
@@ -337,3 +348,61 @@ def test_a_batch_that_hangs_makes_what_is_known_stale() -> None:
     story = Story()
     story.batch(0)
     assert story.sample(10_000, waiting=False).settings.metric_refresh_s == 60
+
+
+def test_a_batch_that_has_begun_tells_what_came() -> None:
+    """4000 rows in 10 s are known while they are worked on, which may take minutes; when it has ended, what it cost."""
+    story = believed()
+    before = story.vertex(12)
+    story.begin(20, rows=4000)
+    during = story.vertex(21, waiting=False)
+    assert rows_per_s(before, during) == 400
+    story.batch(20, rows=4000, seconds=35)
+    after = story.vertex(56)
+    assert after.measured_at == during.measured_at
+    assert after.values[Measure.NUM_RECORDS_IN] == during.values[Measure.NUM_RECORDS_IN]
+    assert after.values[Measure.BATCH_DURATION] == 35_000
+    assert during.values[Measure.BATCH_DURATION] == 2_000
+
+
+def test_what_a_begun_batch_leaves_behind_waits() -> None:
+    """The lag is that of its plan, not of the batch before."""
+    story = believed()
+    story.begin(20, rows=500, lag=90.0)
+    assert story.vertex(21, waiting=False).values[Measure.LAG] == 90
+
+
+def test_a_full_batch_leaves_it_open_whether_nothing_waits() -> None:
+    """The source may have been held back to the limit: what was known last holds."""
+    story = believed(limit=500)
+    story.begin(20, rows=500, lag=0.0)
+    assert story.vertex(21, waiting=False).values[Measure.LAG] == 7
+
+
+def test_a_query_is_believed_when_an_announcement_came_true() -> None:
+    """Where offsets are no rows, what they promise is not counted."""
+    story = Story()
+    story.begin(0, rows=200)
+    story.batch(0, rows=100)
+    story.vertex(3)
+    story.begin(10, rows=200)
+    assert story.sample(11, waiting=False).vertices == {}
+
+
+def test_a_begun_batch_of_a_restarted_query_is_not_counted() -> None:
+    """It reads again what the run before may have read."""
+    story = believed()
+    story.vertex(12)
+    story.restart()
+    story.begin(20, rows=300)
+    assert story.sample(21, waiting=False).vertices == {}
+
+
+def believed(limit: int | None = None) -> Story:
+    """Give a query whose first two batches, from second 0 and 10 on, were as large as announced."""
+    story = Story()
+    story.limit = limit
+    for second in (0, 10):
+        story.begin(second, rows=100)
+        story.batch(second, rows=100)
+    return story

@@ -74,6 +74,7 @@ class AttachedMetricCollector:
     def _sample(self, ctx: JobContext, at: datetime) -> JobSample:
         self._scope.confirm(ctx)
         executors, queries = self._scope.gateway.executors(), self._scope.queries()
+        self._sampler.hear(queries)
         for batch in self._batches.take(queries, cores=executors.cores):
             self._sampler.note(batch, executors)
         sample = self._sampler.sample(ctx.key, at, job_id=ctx.job_id, executors=executors, queries=queries)

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from headgate.engines.spark.application import Application, Executors, QuerySettings, RunningQuery
 from headgate.engines.spark.attached.backend import SchedulerBackend, active_queries
+from headgate.engines.spark.attached.begun import begun_batch
 from headgate.engines.spark.attached.gateway import BatchWork, QueryFailure
 from headgate.engines.spark.attached.starting import settings_of
 from headgate.engines.spark.attached.throwables import asking, printed
@@ -123,7 +124,7 @@ class JvmGateway:
             handle = self._handles[run_id] = self._handle(run_id, query)
         status = query.status()
         waiting = not status.isTriggerActive() and not status.message().startswith(_STARTING)
-        return replace(handle.seen, waiting=waiting, foreign=foreign)
+        return replace(handle.seen, waiting=waiting, foreign=foreign, begun=begun_batch(query))
 
     def _handle(self, run_id: str, query: Any) -> _Handle:
         # Names are unique within a session only.
