@@ -31,7 +31,7 @@ def main(
     logs: Annotated[Path | None, typer.Option(exists=True)] = None,
     *,
     anew: bool = False,
-    together: bool = False,
+    at_once: Annotated[int, typer.Option(min=1)] = 1,
 ) -> None:
     """
     Measure what a batch costs, then each policy under the load of each seed.
@@ -43,8 +43,8 @@ def main(
         out: takes one file for each run.
         logs: keeps what the applications said; by default nothing does.
         anew: forget all earlier runs first.
-        together: run the policies of a seed at the same time, so that they share what disturbs the machine; each has a
-            cluster of its own, but all have the same cores of the machine.
+        at_once: how many policies of a seed may run at the same time, each on a cluster of its own: they share what
+            disturbs the machine, but also its cores. Two are enough for two cores; four keep each other waiting.
 
     Raises:
         SystemExit: the machine is too slow, or too busy, for these loads.
@@ -58,18 +58,14 @@ def main(
     print(f"a batch: {cost}")
     for load in (Load(seed=int(seed), duration_s=round(60 * minutes)) for seed in seeds.split(",")):
         _confirm(load, cost)
-        _compare(
-            results, load, {arm: POLICIES[arm](load, cost) for arm in policies.split(",")}, logs, together=together
-        )
+        _compare(results, load, {arm: POLICIES[arm](load, cost) for arm in policies.split(",")}, logs, at_once=at_once)
 
 
-def _compare(
-    results: Results, load: Load, policies: Mapping[str, Policy], logs: Path | None, *, together: bool
-) -> None:
+def _compare(results: Results, load: Load, policies: Mapping[str, Policy], logs: Path | None, *, at_once: int) -> None:
     def run(arm: str) -> None:
         _measure(results, compared(load.seed, arm), policies[arm], load=load, logs=logs)
 
-    with ThreadPoolExecutor(len(policies) if together else 1) as pool:
+    with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(run, policies))
 
 
