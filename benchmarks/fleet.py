@@ -72,7 +72,7 @@ def main(
 
 def _measure(session: SparkSession, fleet: Fleet, times: int) -> Measured:
     root = fleet_log(fleet)
-    rows, bounds = _rows(session, root), Bounds.of(fleet.candidates(NOW), NOW)
+    rows, bounds = _rows(session, root), Bounds.of(fleet.candidates(NOW))
     measured = {"propose in memory": _repeated(propose_in_memory(fleet, times + 1), times)}
     measured["Spark: scan"] = _repeated(lambda _: _run(rows), times)
     reduced = rows.transform(within_window, bounds).transform(reduce_windows)

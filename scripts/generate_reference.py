@@ -32,14 +32,8 @@ from headgate.options.lease import KubernetesLeaseOptions, LeaseOptions
 from headgate.options.micro_batch import MicroBatchOptions
 from headgate.options.plugins import PluginOptions
 from headgate.options.rollback import RollbackOptions
-from headgate.options.service import (
-    ClusterOptions,
-    IntakeOptions,
-    JobOptions,
-    LogOptions,
-    MetricsOptions,
-    ServiceOptions,
-)
+from headgate.options.service import ClusterOptions, JobOptions, LogOptions, ServiceOptions
+from headgate.options.serving import IntakeOptions, MetricsOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions
 from headgate.options.sla import SlaOptions
 from headgate.options.spark import SparkOptions
@@ -82,7 +76,11 @@ _METRICS = """\
 
 Headgate shows these of itself at `metrics.address`, under `/metrics`, in Prometheus' text format;
 [how to watch Headgate](../how-to/watch-headgate.md) says what to make of them. A value that is not known is a series
-that is not there, never NaN. The metrics of the process (`process_*`) are those of Prometheus' Python library.
+that is not there, never NaN. The metrics of the process (`process_*`) are those of Prometheus' Python library. Names
+end with their unit: seconds, bytes, records, or a ratio of 0 to 1; what has none is a number of things.
+
+**In the reference** is what `flink-autoscaler` calls the same thing: below `jobVertexID.<id>.` in the group
+`AutoScaler` of a job for a vertex, in that group itself for a job.
 """
 
 _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
@@ -94,7 +92,7 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("Headgates that share a store", "lease.", LeaseOptions),
     ("Leases in Kubernetes", "lease.kubernetes.", KubernetesLeaseOptions),
     ("The samples log", "log.", LogOptions),
-    ("Headgate's own metrics", "metrics.", MetricsOptions),
+    ("Headgate's own metrics and health", "metrics.", MetricsOptions),
     ("Reports of attached agents", "agents.", IntakeOptions),
     ("Events", "events.", EventOptions),
     ("The table of events", "events.sql.", SqlEventOptions),
@@ -139,11 +137,16 @@ def _stands(path: Path, page: str) -> bool:
 def _families(title: str, families: Iterable[Family]) -> str:
     lines = [
         f"## {title}\n",
-        "| Metric | Kind | Labels | Meaning |",
-        "|---|---|---|---|",
-        *(f"| {_code(one.name)} | {one.kind} | {', '.join(map(_code, one.labels))} | {one.help} |" for one in families),
+        "| Metric | Kind | Labels | Meaning | In the reference |",
+        "|---|---|---|---|---|",
+        *(f"| {' | '.join(_cells(one))} |" for one in families),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _cells(one: Family) -> tuple[str, ...]:
+    reference = _code(one.reference) if one.reference else ""
+    return _code(one.name), one.kind, ", ".join(map(_code, one.labels)), one.help, reference
 
 
 def _words(title: str, kind: type[StrEnum], where: str) -> str:

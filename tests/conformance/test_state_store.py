@@ -5,16 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from headgate.errors import ConflictError, PermanentError, UnreachableError
+from headgate.model.orders import NO_ORDERS, Orders, StandingOrders
 from headgate.model.state import JobState, VersionedState
 from headgate.stores.memory import MemoryStateStore
 from headgate.stores.sql import SqlStateStore
-from headgate.testing.conformance.state_store import JOB, MINUTE, NOON, StateStoreSuite, full_state
+from headgate.testing.conformance.state_store import JOB, MINUTE, NOON, StateStoreSuite, full_orders, full_state
 
 
 class TestMemoryStateStore(StateStoreSuite):
@@ -47,6 +49,35 @@ class TestSqlStateStore(StateStoreSuite):
         with closing(_open(database)) as reopened:
             assert reopened.load(JOB) == VersionedState(state=full_state(), version=1)
             assert reopened.history(JOB, NOON) == full_state().history
+
+    def test_orders_outlive_the_process(self, store: SqlStateStore, database: Path) -> None:
+        """Whoever opens the same file later is held to them."""
+        store.change_orders(JOB, lambda _: full_orders())
+        store.change_orders(None, lambda _: full_orders())
+        store.close()
+        with closing(_open(database)) as reopened:
+            assert reopened.orders() == StandingOrders(fleet=full_orders(), jobs={JOB: full_orders()})
+
+    def test_of_two_processes_that_order_at_once_one_waits(self, store: SqlStateStore, database: Path) -> None:
+        """What the other orders is not between what one reads and what it writes."""
+
+        def pause(before: Orders) -> Orders:
+            with closing(_open(database)) as other, pytest.raises(UnreachableError, match="locked"):
+                other.change_orders(JOB, lambda _: NO_ORDERS)
+            return replace(before, pause=full_orders().pause)
+
+        store.change_orders(JOB, lambda _: NO_ORDERS)
+        assert store.orders().jobs == {}
+        store.change_orders(JOB, pause)
+        assert store.orders().jobs == {JOB: Orders(pause=full_orders().pause)}
+
+    def test_unreadable_orders_name_job_and_store(self, store: SqlStateStore, database: Path) -> None:
+        """They are never taken for none: a pause may be among them."""
+        store.change_orders(JOB, lambda _: full_orders())
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("UPDATE headgate_orders SET orders = '[]'")
+        with pytest.raises(PermanentError, match=r"the orders for local/sales.*headgate\.db are unreadable"):
+            store.orders()
 
     def test_a_save_is_in_the_file_when_it_returns(self, store: SqlStateStore, database: Path) -> None:
         """Nothing waits for the store to be closed: another connection sees it at once."""

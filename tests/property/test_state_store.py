@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from headgate.errors import ConflictError
 from headgate.model.identity import JobKey
+from headgate.model.orders import Orders
 from headgate.model.state import JobState
 from headgate.ports import Lease, StateStore
 from headgate.stores.codec import decode_state, encode_state
@@ -80,6 +81,16 @@ class StoresInStep(RuleBasedStateMachine):
         """Read some of a job's history."""
         self.both(lambda store: store.history(job, since))
 
+    @rule(job=st.sampled_from([*JOBS, None]), key=st.sampled_from("ab"), value=st.sampled_from(["", "1", "2"]))
+    def order(self, job: JobKey | None, key: str, value: str) -> None:
+        """Set an option of a job or of all; an empty one is unset."""
+
+        def change(before: Orders) -> Orders:
+            options = {**before.options, key: value}
+            return Orders(options={name: text for name, text in options.items() if text})
+
+        self.both(lambda store: store.change_orders(job, change))
+
     @rule(passed=seconds)
     def wait(self, passed: timedelta) -> None:
         """Let leases come nearer to their end, or pass it."""
@@ -123,7 +134,7 @@ class StoresInStep(RuleBasedStateMachine):
         """State, version and whole history are those of the other store."""
         for job in JOBS:
             self.both(lambda store, job=job: (store.load(job), store.history(job, EVER)))  # type: ignore[misc]
-        self.both(lambda store: store.in_flight())
+        self.both(lambda store: (store.in_flight(), store.orders()))
 
     @invariant()
     def every_lease_is_alike(self) -> None:

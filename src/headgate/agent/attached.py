@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
@@ -12,19 +12,14 @@ from headgate.agent.journal import Journal
 from headgate.agent.log import log_leftovers
 from headgate.agent.loop import ControlLoop
 from headgate.algorithm.explain import explain
+from headgate.control.orders import whoever
 from headgate.engines.spark.attached.start_settings import QueryFactory
 from headgate.model.decision import Decision, Outcome
 from headgate.model.events import Event
 from headgate.model.identity import JobKey
+from headgate.model.orders import Given
 from headgate.model.reasons import Reason
 from headgate.options.service import Mode
-
-
-@dataclass(slots=True)
-class Switch:
-    """Whether the agent acts at this moment; its control thread reads it."""
-
-    mode: Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +52,15 @@ class Agent:
     from any thread; but for `await_termination` none of them waits for what Spark is at.
     """
 
-    def __init__(self, *, engine: Engine, journal: Journal, switch: Switch, loop: ControlLoop) -> None:
+    def __init__(self, *, engine: Engine, journal: Journal, mode: Mode, loop: ControlLoop) -> None:
         """Hold the parts; the loop is started by whoever made them."""
         self._job = engine.job
         self._engine = engine
         self._journal = journal
-        self._switch = switch
-        self._usual = switch.mode
+        self._usual = mode
         self._loop = loop
+        self._orders = loop.orders
+        self._is_released = False
         self._restarts = engine.restarts
         loop.after_decisions(self._stay_released)
 
@@ -87,7 +83,7 @@ class Agent:
         return Status(
             job=self._job,
             running=self._loop.is_running,
-            mode=self._switch.mode,
+            mode=Mode.ADVISE if self._is_paused else self._usual,
             cores=max((vertex.parallelism for vertex in vertices), default=None),
             queries=tuple(vertex.name for vertex in vertices),
             decided_at=last.at if last else None,
@@ -101,20 +97,28 @@ class Agent:
         last = next(reversed(self._journal.decisions), None)
         return "\n".join(explain(last)) if last else f"{self._job}: nothing was decided yet"
 
-    def pause(self) -> None:
+    def pause(self, why: str = "") -> None:
         """
         Change nothing from now on, and only say what would be done; a change under way is still seen through.
 
-        Dynamic allocation, where it is on, decides again within its own bounds.
+        It is the same as `headgate pause`, and holds in the state store until somebody resumes: with a database also
+        after a restart of the application. Dynamic allocation, where it is on, decides again within its own bounds.
+
+        Raises:
+            UnreachableError: the state store did not answer; it is not known whether it holds.
         """
-        self._switch.mode = Mode.ADVISE
-        self._loop.call(self._release)
+        self._orders.pause(self._job, Given(at=datetime.now(UTC), by=whoever(), why=why))
+        self._loop.call(self._follow_orders)
 
     def resume(self) -> None:
-        """Do again what the option `mode` says, from the executors that there are then."""
-        if self._is_paused:
-            self._switch.mode = self._usual
-            self._loop.call(self._engine.hold)
+        """
+        Do again what the option `mode` says, from the executors that there are then, unless all jobs are paused.
+
+        Raises:
+            UnreachableError: the state store did not answer; it is not known whether the pause is over.
+        """
+        self._orders.pause(self._job, None)
+        self._loop.call(self._follow_orders)
 
     @property
     def has_ended(self) -> bool:
@@ -123,16 +127,21 @@ class Agent:
 
     @property
     def _is_paused(self) -> bool:
-        return self._switch.mode is not self._usual
+        return self._orders.is_paused(self._job)
 
     def _stay_released(self) -> None:
-        """What was decided before the pause may have been asked for after it began."""
-        if self._is_paused:
-            self._loop.call(self._release)
+        """Follow what was ordered elsewhere; what was decided before a pause may have been asked for after it began."""
+        if self._is_paused or self._is_released:
+            self._loop.call(self._follow_orders)
 
-    async def _release(self) -> None:
-        if self._switch.mode is Mode.ADVISE:
+    async def _follow_orders(self) -> None:
+        """Leave the number of executors to others while the application is paused, and take it back afterwards."""
+        if self._is_paused:
+            self._is_released = True
             await self._engine.release()
+        elif self._is_released:
+            self._is_released = False
+            await self._engine.hold()
 
     def manage(self, name: str, factory: QueryFactory) -> None:
         """

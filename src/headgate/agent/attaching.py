@@ -10,7 +10,7 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from headgate.agent.attached import Agent, Switch
+from headgate.agent.attached import Agent
 from headgate.agent.composing import Control
 from headgate.agent.engine import open_engine
 from headgate.agent.journal import Journal
@@ -109,12 +109,9 @@ def _begun(target: Target, settings: Settings) -> Agent:
         host = PluginHost(lambda: settings.catalog, options.plugins, resolve=resolve)
         opened.callback(host.close)
         journal = Journal(report=open_reporter(options, opened))
-        switch = Switch(options.mode)
-        control = Control(
-            engine=engine, options=options, mode=lambda: switch.mode, host=host, store=store, journal=journal
-        )
+        control = Control(engine=engine, options=options, mode=options.mode, host=host, store=store, journal=journal)
         ended = ExitStack()
         loop = ControlLoop(control.runner, is_alive=partial(is_running, target.session), on_end=ended.close)
         ended.enter_context(opened.pop_all())
     loop.start()
-    return Agent(engine=engine, journal=journal, switch=switch, loop=loop)
+    return Agent(engine=engine, journal=journal, mode=options.mode, loop=loop)

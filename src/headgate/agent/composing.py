@@ -86,6 +86,7 @@ class Control:
             sink=ReportedSamples(sink=evaluator, report=self.journal.report),
             events=events,
             time_limit=_TIME_LIMIT,
+            applied=outbox.book.applied,
         )
         cycle = Cycle(
             mode=self.mode,

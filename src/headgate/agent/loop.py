@@ -12,6 +12,7 @@ from threading import Thread, current_thread
 from headgate.agent.log import LOGGER
 from headgate.agent.threads import DaemonExecutor
 from headgate.control.observation import Observation
+from headgate.control.orders import OrderBook
 from headgate.control.runner import Runner, TickRun, Work
 from headgate.model.identity import JobKey
 
@@ -59,6 +60,11 @@ class ControlLoop:
     def latest(self) -> Mapping[JobKey, Observation]:
         """What is known of the application."""
         return self._runner.latest
+
+    @property
+    def orders(self) -> OrderBook:
+        """What people have ordered, as its cycles know it."""
+        return self._runner.cycle.outbox.book
 
     @property
     def is_running(self) -> bool:

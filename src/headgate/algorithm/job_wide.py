@@ -8,7 +8,7 @@ import numpy as np
 
 from headgate.algorithm.columns import Column, Columns
 from headgate.algorithm.stats import Floats, Ints
-from headgate.model.measures import SUBUNIT, JobMeasure
+from headgate.model.measures import SUBUNIT, JobMeasure, as_kept
 from headgate.model.metrics import JobMetric, JobValue
 from headgate.model.samples import JobSample
 from headgate.model.windows import AVERAGED, column
@@ -28,7 +28,8 @@ def job_wide(latest: JobSample, averages: Mapping[JobMeasure, float]) -> Mapping
         latest: the job's newest sample.
         averages: means over the window; what is unknown is absent.
     """
-    current = latest.values
+    # As the log keeps them, so that a decision can be made again from it.
+    current = {measure: as_kept(value) for measure, value in latest.values.items()}
     found = {
         metric: JobValue(current=current.get(measure), average=averages.get(measure))
         for measure, metric in METRICS.items()

@@ -112,7 +112,7 @@ def is_too_late(aftermath: Aftermath, options: RollbackOptions) -> bool:
 
 def _ill_since(aftermath: Aftermath, window: timedelta) -> datetime:
     """Give when it began: before a failure the job was well where there was none for as long as failures count."""
-    since = aftermath.down_since or aftermath.now
+    since = aftermath.trial.ill_since or aftermath.down_since or aftermath.now
     for failure in reversed(aftermath.failures):
         if since - failure.at > window:
             break

@@ -8,7 +8,27 @@ import stamina
 import typer
 
 from headgate import __version__
-from headgate.cli import advise, config, demo, events, explain, measure_rescale, preflight, run, simulate, state, submit
+from headgate.cli import (
+    advise,
+    config,
+    demo,
+    doctor,
+    events,
+    explain,
+    history,
+    init,
+    jobs,
+    measure_rescale,
+    pause,
+    preflight,
+    replay,
+    rollback,
+    run,
+    simulate,
+    state,
+    submit,
+)
+from headgate.cli.set import set_options
 
 app = typer.Typer(
     name="headgate",
@@ -19,15 +39,25 @@ app = typer.Typer(
     An autoscaler for streaming jobs that explains itself.
 
     Start with `headgate advise http://HOST:8081`: it looks at a Flink cluster for half a minute and says what it
-    would do, and why. It changes nothing. `headgate demo` shows the whole on a cluster of its own.
+    would do, and why. It changes nothing. `headgate init http://HOST:8081` writes a first file, `headgate doctor` says
+    what is to be put right, `headgate run` begins. `headgate demo` shows the whole on a cluster of its own.
     """,
 )
+app.command("init")(init.init)
+app.command("doctor")(doctor.doctor)
 app.command("advise")(advise.advise)
 app.command("run")(run.run)
 app.command("explain")(explain.explain)
+app.command("jobs")(jobs.jobs)
+app.command("history")(history.history)
+app.command("pause")(pause.pause)
+app.command("resume")(pause.resume)
+app.command("rollback")(rollback.rollback)
+app.command("set")(set_options)
 app.command("submit")(submit.submit)
 app.command("events")(events.events)
 app.command("preflight")(preflight.preflight)
+app.command("replay")(replay.replay)
 app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)
 app.command("measure-rescale")(measure_rescale.measure_rescale)

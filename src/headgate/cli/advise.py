@@ -20,6 +20,7 @@ from headgate.model.decision import Decision
 from headgate.model.events import Event, EventReason, EventType
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import ClusterOptions, Mode, Pipeline, ServiceOptions
+from headgate.options.serving import MetricsOptions
 from headgate.options.units import format_duration, parse_duration
 from headgate.samplelog.rows import decision_json
 
@@ -74,6 +75,7 @@ def _options(url: str, duration: timedelta, target: float) -> ServiceOptions:
         mode=Mode.ADVISE,
         pipeline=Pipeline.IN_PROCESS,
         state_store="memory",
+        metrics=MetricsOptions(enabled=False),
         collect_interval=_INTERVAL,
         decide_interval=duration,
         autoscaler=AutoscalerOptions(

@@ -14,15 +14,15 @@ from pydantic_core import to_json
 from rich.markup import escape
 
 from headgate.cli import console
+from headgate.cli.since import Since, beginning
 from headgate.config import load
 from headgate.errors import ConfigError
 from headgate.events.opening import SQL, open_database
 from headgate.events.reading import KeptEvent, read_events
 from headgate.options.events import EventOptions
-from headgate.options.units import parse_duration
 from headgate.stores.connecting import connect
 
-_connect = partial(connect, answer_within=timedelta(seconds=10))
+connect_to = partial(connect, answer_within=timedelta(seconds=10))
 
 
 def events(
@@ -31,15 +31,15 @@ def events(
     ] = None,
     config: Annotated[Path, typer.Option("--config", "-c", help="The service's file.")] = Path("headgate.yaml"),
     *,
-    since: Annotated[str, typer.Option(help="How far back, like `30min` or `2d`, or an ISO date.")] = "1d",
+    since: Since = "1d",
     limit: Annotated[int, typer.Option(min=1, help="How many of the latest at most.")] = 1_000,
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for machines.")] = False,
 ) -> None:
     """Show the events that the handler `sql` has kept, oldest first, each with its repetitions."""
     with console.failures():
-        begin = _begin(since, datetime.now(UTC))
+        begin = beginning(since, datetime.now(UTC))
         options = load(config, os.environ, {}).options.events
-        with closing(open_database(_keeping(options), _connect)) as database:
+        with closing(open_database(_keeping(options), connect_to)) as database:
             found = read_events(database, since=begin, subject=job, limit=limit)
     for one in found:
         if json:
@@ -53,20 +53,6 @@ def _keeping(options: EventOptions) -> EventOptions:
         fault = "events.handlers does not name sql, so that no events are kept. Hint: `events.handlers: [log, sql]`"
         raise ConfigError([fault])
     return options
-
-
-def _begin(text: str, now: datetime) -> datetime:
-    """Read a duration before now, or an instant; one without a time zone is UTC."""
-    try:
-        return now - parse_duration(text)
-    except ValueError:
-        pass
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError as error:
-        fault = f"--since: found {text!r}. Hint: write a duration like `2d`, or a date like 2025-06-01T12:00"
-        raise ConfigError([fault]) from error
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _json(event: KeptEvent) -> str:

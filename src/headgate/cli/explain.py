@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -14,15 +14,15 @@ from headgate.algorithm.explain import explain as explanation
 from headgate.cli import console
 from headgate.cli.stores import opened_store
 from headgate.config import load
-from headgate.control.recollection import recollection
+from headgate.control.recollection import orders_held, recollection
 from headgate.errors import HeadgateError, NotFoundError
+from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
 from headgate.options.service import ServiceOptions
+from headgate.overview.finding import find_job, known_jobs
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.rows import decision_json
 from headgate.stores.opening import MEMORY
-
-_REMEMBERED = timedelta(days=1)
 
 
 def explain(
@@ -34,16 +34,13 @@ def explain(
     """
     Show step by step, with the numbers, how the last decision for a job came about.
 
-    Then what is remembered of its last rescales: what is under observation, and what was taken back and why.
+    Then what people have ordered for it, and what is remembered of its last rescales: what is under observation, and
+    what was taken back and why.
     """
     with console.failures():
         options = load(config, os.environ, {}).options
-        log = options.log.path
-        reader = LogReader(log)
-        decision = reader.latest_decision(_key(reader, job))
-        if decision is None:
-            message = f"the samples log at {log.absolute()} knows no decision for {job!r}"
-            raise NotFoundError(message)
+        reader = LogReader(options.log.path)
+        decision = _decided(job, reader, options)
     if json:
         typer.echo(decision_json(decision))
         return
@@ -59,25 +56,21 @@ def _remembered(job: JobKey, reader: LogReader, options: ServiceOptions) -> tupl
         return ()
     try:
         with opened_store(options) as store:
-            state = store.load(job).state
+            state, orders = store.load(job).state, store.orders().orders_of(job)
         graph = reader.latest_topology(job)
     except HeadgateError as error:
         console.err.print(escape(f"what is remembered of the job's last rescales is not known: {error}"))
         return ()
     names = {vertex.id: vertex.name for vertex in graph.vertices} if graph else {}
-    return recollection(state, names, datetime.now(UTC))
+    return (*orders_held(orders), *recollection(state, names, datetime.now(UTC)))
 
 
-def _key(reader: LogReader, text: str) -> JobKey:
-    """Read a job key, or find the one job of that name in the last day."""
-    if "/" in text:
-        return JobKey.parse(text)
-    now = datetime.now(UTC)
-    jobs = reader.jobs(now - _REMEMBERED, now)
-    found = [key for key in jobs if key.name == text]
-    if len(found) != 1:
-        which = "no job is" if not found else f"{len(found)} jobs are"
-        names = ", ".join(map(str, jobs)) or "none"
-        message = f"{which} called {text!r}. Hint: write cluster/job; decided on in the last day: {names}"
+def _decided(text: str, reader: LogReader, options: ServiceOptions) -> Decision:
+    """Give the latest decision for a job; that of a key written in full may be as old as the log."""
+    decision = reader.latest_decision(JobKey.parse(text)) if "/" in text else None
+    if decision is None:
+        decision = reader.latest_decision(find_job(text, known_jobs(options, datetime.now(UTC))))
+    if decision is None:
+        message = f"the samples log at {options.log.path.absolute()} knows no decision for {text!r} any more"
         raise NotFoundError(message)
-    return found[0]
+    return decision

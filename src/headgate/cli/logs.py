@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable
+from datetime import timedelta
 
 import structlog
 
@@ -53,6 +54,11 @@ def announce(options: ServiceOptions) -> None:
 def warn(text: str) -> None:
     """Log a warning about the configuration."""
     _log.warning("configuration", message=text)
+
+
+def stopping(limit: timedelta) -> None:
+    """Say that the service was told to stop, and how long it takes at most."""
+    _log.info("stopping", meaning="what is under way is finished", limit=format_duration(limit))
 
 
 def farewell() -> None:

@@ -14,6 +14,7 @@ import typer
 
 from headgate import wiring
 from headgate.cli import console, logs
+from headgate.cli.stopping import Stop
 from headgate.config.reload import LiveOptions
 from headgate.options.service import Mode
 
@@ -51,12 +52,10 @@ def collect_garbage_rarely() -> None:
 
 
 async def _serve(live: LiveOptions) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, live.demand)
+    stop = Stop(lambda: live.options.stop_time_limit)
+    stop.listen()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, live.demand)
     logs.announce(live.options)
     async with wiring.service(live.options, live=live, on_decisions=logs.DecisionLog()) as runner:
-        await runner.run(stop)
+        await runner.run(stop.wanted)
     logs.farewell()

@@ -9,7 +9,7 @@ from headgate.config.secrets import resolve
 from headgate.errors import ConfigError
 from headgate.options.service import ServiceOptions
 from headgate.stores.memory import MemoryStateStore
-from headgate.stores.opening import open_store
+from headgate.stores.opening import MEMORY, open_store
 from headgate.stores.sql import SqlStateStore
 
 
@@ -28,6 +28,16 @@ def opened_store(options: ServiceOptions) -> Iterator[SqlStateStore]:
         yield store
     finally:
         store.close()
+
+
+@contextmanager
+def store_if_kept(options: ServiceOptions) -> Iterator[SqlStateStore | None]:
+    """Give the store, or None where the service keeps its states to itself."""
+    if options.state_store == MEMORY:
+        yield None
+    else:
+        with opened_store(options) as store:
+            yield store
 
 
 def resolved(key: str, reference: str) -> str:

@@ -77,10 +77,10 @@ def for_job(
     if not section.settings:
         return JobSettings(options=service, warnings=findings.warnings)
     try:
-        overlaid = _overlaid(service, section, findings, plugins=catalog_of(Tables.of(options)))
-        refuse_undeclared(overlaid, options.signals, section, findings)
-        overlaid = with_signals(overlaid, options.signals, key)
-        return JobSettings(options=overlaid, warnings=findings.warnings)
+        laid = overlaid(service, section, findings, plugins=catalog_of(Tables.of(options)))
+        refuse_undeclared(laid, options.signals, section, findings)
+        laid = with_signals(laid, options.signals, key)
+        return JobSettings(options=laid, warnings=findings.warnings)
     except FaultyError:
         advised = replace(service, scaling_enabled=False)
         return JobSettings(options=advised, faults=findings.faults, warnings=findings.warnings)
@@ -107,9 +107,15 @@ def _of_service(options: ServiceOptions, key: JobKey) -> AutoscalerOptions:
     return next(matching, options.autoscaler)
 
 
-def _overlaid(
+def overlaid(
     service: AutoscalerOptions, section: Section, findings: Findings, *, plugins: Catalog
 ) -> AutoscalerOptions:
+    """
+    Lay a section with the keys of a job over options.
+
+    Raises:
+        FaultyError: it cannot be made; `findings` says why.
+    """
     named = canonical(JobOptions, section, findings)
     check_names(named, plugins, findings, prefix=f"{_GROUP}.")
     built = build(AutoscalerOptions, below(_GROUP, named), findings, base=service)

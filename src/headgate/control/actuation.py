@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from headgate.control import reports
 from headgate.control.intents import accepted, open_intent, refused
@@ -34,9 +35,28 @@ _DEFERRED = (Reason.CONFIGURATION_DEFERRED, "its configuration waits for its nex
 _AS_WANTED = (Reason.BALANCED, "its configuration is as wanted already, or is being changed to that")
 
 
+class Effects(Protocol):
+    """What is done to a job; a replay does nothing in its place."""
+
+    @property
+    def redeployment(self) -> Redeployment:
+        """What is known of jobs that are rescaled by a redeploy."""
+
+    async def rescale(
+        self, ctx: JobContext, sample: JobSample, held: VersionedState, decision: Decision, *, late: timedelta
+    ) -> Decision:
+        """Carry out a decision, and give it with what came of it."""
+
+    async def hold(self, ctx: JobContext, sample: JobSample, now: datetime) -> bool:
+        """Let the engine give a job no more than it runs at; tell whether it need not be tried again."""
+
+    async def request(self, ctx: JobContext, held: VersionedState, now: datetime) -> VersionedState:
+        """Ask the engine for what the open intent wants, and give the state with its answer."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actuator:
-    """Makes decisions real, one job at a time."""
+    """Makes decisions real, one job at a time; these are `Effects`."""
 
     collector: MetricCollector
     realizer: ScalingRealizer

@@ -6,8 +6,9 @@ Each step saves what it changes before the next one begins, so that a process ma
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from headgate.algorithm.agreement import at_risk
 from headgate.algorithm.decide import not_ready
@@ -20,18 +21,22 @@ from headgate.control.intents import settle
 from headgate.control.observation import Observation
 from headgate.control.outbox import Outbox
 from headgate.control.outcomes import in_flight, unevaluated
+from headgate.control.pausing import told_of_pause
 from headgate.control.redeployment import may_begin, settle_redeploy
 from headgate.control.rollback.judging import judge, pause
+from headgate.control.rollback.ordering import Surroundings, must_wait, taken_up
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.rollback.taking_back import settle_rollback
 from headgate.control.wishes import is_news
 from headgate.model.decision import Decision
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample
-from headgate.model.state import JobState, VersionedState
+from headgate.model.state import Intent, JobState, VersionedState
 from headgate.ports import EventHandler, JobContext
 
 Answer = EvaluatedMetrics | NotReady
+
+_EVER = datetime(1971, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +66,7 @@ class Care:
             HeadgateError: the engine or the store did not answer, or the job is gone.
         """
         ctx, sample = seen.ctx, seen.sample
+        held = await self._obey(seen, held, now)
         held, sick = await self._examine(seen, held, answer, now)
         held, obstacle = await self._follow(seen, held, now)
         if obstacle is None:
@@ -81,6 +87,21 @@ class Care:
             notice = at_risk(decision.forecast)
             self.events.handle(reports.noticed(notice, decision, ctx.options.scaling_event_interval))
         return decision
+
+    async def _obey(self, seen: Observation, held: VersionedState, now: datetime) -> VersionedState:
+        """Tell of a pause; take up an order to take the last rescale back, or say why not, and strike it either way."""
+        ctx, order = seen.ctx, seen.ctx.orders.rollback
+        if faults := self.outbox.book.faults_of(ctx.key):
+            self.events.handle(reports.options_invalid(ctx.key, faults, now, ctx.options.scaling_event_interval))
+        held = await self.outbox.save(ctx.key, held, told_of_pause(ctx, held.state, now))
+        if order is None or must_wait(held.state, order, now):
+            return held
+        history = await asyncio.to_thread(self.outbox.store.history, ctx.key, _EVER)
+        may_act = self.execution.may_obey(ctx)
+        around = Surroundings(history=history, redeployment=self.execution.actuator.redeployment, may_act=may_act)
+        held = await self.outbox.save(ctx.key, held, taken_up(seen, held.state, order, now, around))
+        await self.outbox.book.strike(ctx.key, order)
+        return held
 
     async def _examine(
         self, seen: Observation, held: VersionedState, answer: Answer, now: datetime
@@ -110,7 +131,7 @@ class Care:
         settlement = settle_redeploy(ctx, held.state, now, sample=sample)
         held = await self.outbox.save(ctx.key, held, settlement.state)
         if settlement.request:
-            allowed = self.execution.may_act(ctx) and (may_begin(intent, now) or bool(intent.takes_back))
+            allowed = self._may_act(ctx, intent) and (may_begin(intent, now) or bool(intent.takes_back))
             options = replace(ctx.options, scaling_enabled=allowed, realizer=intent.redeploy.realizer)
             held = await self.execution.actuator.request(replace(ctx, options=options), held, now)
         return held, in_flight(held.state.intent, now) if held.state.intent else None
@@ -120,7 +141,8 @@ class Care:
     ) -> tuple[VersionedState, NotReady | None]:
         """Carry an open intent one step further, and name what stands in the way of a new decision."""
         ctx, intent = seen.ctx, held.state.intent
-        may_act = self.execution.may_act(ctx) and excluded_period(ctx.options, now) is None
+        is_ordered = intent is not None and intent.ordered
+        may_act = self._may_act(ctx, intent) and (is_ordered or excluded_period(ctx.options, now) is None)
         if intent is not None and intent.takes_back:
             fresh = seen.sample if seen.problem is None else None
             settlement = settle_rollback(ctx, held.state, now, sample=fresh, may_act=may_act)
@@ -136,6 +158,10 @@ class Care:
             held = await self.execution.actuator.request(ctx, held, now)
         open_intent = held.state.intent if settlement.in_flight else None
         return held, in_flight(open_intent, now) if open_intent else paused
+
+    def _may_act(self, ctx: JobContext, intent: Intent | None) -> bool:
+        is_ordered = intent is not None and intent.ordered
+        return self.execution.may_obey(ctx) if is_ordered else self.execution.may_act(ctx)
 
     async def _remember(self, ctx: JobContext, held: VersionedState, decision: Decision) -> VersionedState:
         """Keep the wishes that wait, and tell what was noticed on the way."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
@@ -23,6 +23,7 @@ from headgate.control.observation import Observation, candidate
 from headgate.control.outbox import Held, Outbox
 from headgate.control.outcomes import unevaluated
 from headgate.control.reactive.steering import Steering
+from headgate.control.recording import Recorder
 from headgate.control.restarts import Restarts
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.unlisted import Unlisted
@@ -50,6 +51,8 @@ class Cycle:
     events: EventHandler
     decisions: DecisionSink
     rollback: RollbackStep = field(default_factory=RollbackStep)
+    recorder: Recorder | None = None
+    """Keeps what decisions depended on; None: nobody will make them again."""
     steering: Steering | None = None
     """Offers slots to reactive jobs, and steers the workers; None: there are neither."""
     restarts: Restarts = field(default_factory=Restarts)
@@ -89,11 +92,14 @@ class Cycle:
         Of jobs that have failed for good only those are cared for whose rescale is under observation.
         """
         began = self.stopwatch()
-        everybodys = observations
+        if not await self._know_orders(now):
+            return await self._undecided(observations, now)
+        everybodys = self._under_orders(observations)
         if self.steering:
             self.steering.begin(everybodys, now)
-        observations = {job: seen for job, seen in observations.items() if self.outbox.looks_after(job)}
-        observations = {**await self._between_jobs(observations, failed, now), **observations}
+        observations = {job: seen for job, seen in everybodys.items() if self.outbox.looks_after(job)}
+        absent = await self._between_jobs(observations, failed, now)
+        observations = {**self._under_orders(absent), **observations}
         self.outbox.keep_only(observations.keys())
         self.restarts.keep_only(observations.keys())
         held = await self.outbox.open_all(observations)
@@ -102,10 +108,29 @@ class Cycle:
         decisions = await asyncio.gather(
             *(self._care_for(seen, held[key], answers, now, late) for key, seen in sorted(observations.items()))
         )
+        if self.recorder:
+            await self.recorder.record(observations, held, now)
         await self._keep(decisions, now)
         if self.steering:
             await self.steering.steer({**everybodys, **observations}, decisions, _on_trial(held), now)
         return tuple(decisions)
+
+    async def _know_orders(self, now: datetime) -> bool:
+        """Read what people have ordered; while the store does not answer, what it told before holds."""
+        if why := await self.outbox.book.read():
+            self._tell("orders could not be read, those that are known hold", why, now)
+        return self.outbox.book.standing is not None
+
+    async def _undecided(self, observations: Collection[JobKey], now: datetime) -> tuple[Decision, ...]:
+        """Decide nothing: any job may be one that must not be changed."""
+        why = NotReady(reason=Reason.CYCLE_FAILED, message="what people have ordered is not known yet")
+        decisions = [not_ready(job, why, now) for job in sorted(observations) if self.outbox.looks_after(job)]
+        await self._keep(decisions, now)
+        return tuple(decisions)
+
+    def _under_orders(self, observations: Mapping[JobKey, Observation]) -> Mapping[JobKey, Observation]:
+        applied = self.outbox.book.applied
+        return {job: replace(seen, ctx=applied(seen.ctx)) for job, seen in observations.items()}
 
     async def _between_jobs(
         self, seen: Collection[JobKey], failed: Mapping[JobKey, JobContext], now: datetime

@@ -108,7 +108,7 @@ class PluginDecider:
     ) -> Decision:
         """Decide, and let the job's decision plugins have their say on a rescale."""
         options = ctx.options
-        if options.custom_executors or _names_own_mode(options):
+        if options.custom_executors or names_own_mode(options):
             decided: Decision | None = await self._in_time(ctx, partial(self._decided, ctx, sample, answer, now, state))
             return decided or self._overdue(options, decide(sample, answer, options, now, state))
         return decide(sample, answer, options, now, state)
@@ -132,7 +132,7 @@ class PluginDecider:
 
     def _overdue(self, options: AutoscalerOptions, decision: Decision) -> Decision:
         named = [(Kind.DECISION_PLUGIN, name) for name in options.custom_executors]
-        if _names_own_mode(options):
+        if names_own_mode(options):
             named.append((Kind.ALIGNMENT_MODE, str(options.alignment_mode)))
         return _noticing(decision, [failure_noticed(self.host.overdue(named))])
 
@@ -154,7 +154,7 @@ class PluginDecider:
     ) -> Decision:
         """Decide with the job's own alignment mode; by the built-in one where that fails."""
         name = options.alignment_mode
-        if name is None or not _names_own_mode(options):
+        if name is None or not names_own_mode(options):
             return decide(sample, answer, options, now, state)
         try:
             own = _own_alignment(self.host.ready(Kind.ALIGNMENT_MODE, name), sample, answer)
@@ -172,7 +172,8 @@ class PluginDecider:
         return within_quota(decision, bounds)
 
 
-def _names_own_mode(options: AutoscalerOptions) -> bool:
+def names_own_mode(options: AutoscalerOptions) -> bool:
+    """Tell whether a job is aligned by a plugin."""
     return options.alignment_mode is not None and options.alignment_mode not in _BUILT_IN
 
 

@@ -55,7 +55,12 @@ class EmbeddedAutoscaler:
         evaluator = InProcessEvaluator(collect_interval=self.collect_interval, keep=self.longest_window)
         outbox = Outbox(store=self.store, events=saved)
         self._observer = Observer(
-            fetcher=self.jobs, collector=self.collector, sink=evaluator, events=told, time_limit=self.time_limit
+            fetcher=self.jobs,
+            collector=self.collector,
+            sink=evaluator,
+            events=told,
+            time_limit=self.time_limit,
+            applied=outbox.book.applied,
         )
         self._cycle = Cycle(
             mode=self.mode,

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from headgate.algorithm.permission import excluded_period
 from headgate.algorithm.resources import Rescale, RoomQuestion, room_question
 from headgate.control import reports
-from headgate.control.actuation import Actuator
+from headgate.control.actuation import Effects
 from headgate.control.intents import rejection_of
 from headgate.control.observation import Observation
 from headgate.control.outcomes import without_change
+from headgate.control.pausing import paused
 from headgate.control.reactive.awaiting import await_workers
 from headgate.control.reactive.sharing import is_reactive
 from headgate.control.reactive.steering import Steering
@@ -34,7 +35,7 @@ class Execution:
     """From a decision to what came of it; it holds its ports and nothing of any job."""
 
     mode: Live[Mode]
-    actuator: Actuator
+    actuator: Effects
     events: EventHandler
     steering: Steering | None
     has_room: RoomCheck
@@ -44,6 +45,10 @@ class Execution:
     ) -> Decision:
         """Carry out what was decided, as far as it can and may be."""
         ctx, now = seen.ctx, decision.at
+        if ctx.orders.pause is not None:
+            if self.steering:
+                self.steering.ledger.release(ctx.key)
+            return paused(decision, ctx.orders.pause)
         decision = self.actuator.redeployment.planned(ctx, sample, held.state, decision)
         decision = self._after_workers(ctx, sample, decision)
         if decision.outcome is not Outcome.RESCALE:
@@ -104,6 +109,10 @@ class Execution:
 
     def may_act(self, ctx: JobContext) -> bool:
         """Tell whether anything may be changed of a job."""
+        return ctx.orders.pause is None and self.may_obey(ctx)
+
+    def may_obey(self, ctx: JobContext) -> bool:
+        """Tell whether anything may be changed of a job where somebody orders just that: a pause does not count."""
         return in_force(self.mode) is Mode.ACT and ctx.options.enabled and ctx.options.scaling_enabled
 
     def _advise(self, decision: Decision, seen: Observation, *, can_change: bool) -> Decision:

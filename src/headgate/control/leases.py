@@ -17,6 +17,7 @@ import socket
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
 
@@ -24,6 +25,20 @@ from headgate.control.territory import Territory
 from headgate.errors import ConfigError, HeadgateError
 from headgate.model.identity import JobKey
 from headgate.ports import Lease, StateStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseStanding:
+    """How the jobs are divided, as a process saw it last."""
+
+    shards: int
+    """How many there are."""
+    held: int
+    """How many of them this process holds."""
+    others: int
+    """How many others hold."""
+    expires_at: datetime | None
+    """When the first of its leases expires unless it is renewed, by the store's clock; None when there is none."""
 
 
 def shard_of(job: JobKey, shards: int, *, whole: Collection[str] = ()) -> int:
@@ -90,6 +105,18 @@ class Leases:
     def interval(self) -> timedelta:
         """How often to renew: two renewals may fail before a lease is lost."""
         return self.duration / 3
+
+    @property
+    def standing(self) -> LeaseStanding:
+        """How the jobs are divided; asks nobody, and may be read from any thread."""
+        held, seen = self._held, self._seen
+        mine = [lease for number, lease in held.items() if number >= 0]
+        return LeaseStanding(
+            shards=self._shards,
+            held=len(mine),
+            others=sum(lease.shard in self._numbers and lease.shard not in held for lease in seen),
+            expires_at=min((lease.expires_at for lease in mine), default=None),
+        )
 
     def lease_of(self, job: JobKey) -> Lease | None:
         """Give the lease under which to act for a job; None while it is another process's, or nobody's."""

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from headgate.control.leases import Leases
+from headgate.control.orders import OrderBook
 from headgate.errors import ConflictError, HeadgateError
 from headgate.model.events import Event
 from headgate.model.identity import JobKey
@@ -30,6 +31,8 @@ class Outbox:
     events: EventHandler
     leases: Leases | None = None
     """None: no other process uses the store."""
+    book: OrderBook = field(init=False)
+    """What people have ordered through the store."""
     _known: dict[JobKey, VersionedState] = field(default_factory=dict, init=False)
     """As last read or written: a save that finds another version tells that somebody else has written since."""
     _under: dict[JobKey, Lease] = field(default_factory=dict, init=False)
@@ -37,6 +40,10 @@ class Outbox:
     The lease with which each job was opened. A save or an effect that was decided on under it needs this one: under a
     later one somebody else may have been there in between.
     """
+
+    def __post_init__(self) -> None:
+        """Open the book."""
+        object.__setattr__(self, "book", OrderBook(store=self.store))
 
     def looks_after(self, job: JobKey) -> bool:
         """Tell whether the job is this process's now; of others' jobs nothing need be asked."""
@@ -62,6 +69,7 @@ class Outbox:
             del self._known[job]
         for job in self._under.keys() - jobs:
             del self._under[job]
+        self.book.keep_only(jobs)
 
     async def save(self, job: JobKey, held: VersionedState, state: JobState) -> VersionedState:
         """

@@ -1,4 +1,4 @@
-"""What is remembered of a job's last rescales, in lines of text for people: what is on trial, what was taken back."""
+"""What is remembered of a job, in lines of text for people: what is on trial, what was taken back, what is ordered."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from headgate.algorithm.wording import moment
 from headgate.control.rollback.reports import pause_text
 from headgate.control.rollback.trials import trial_of
 from headgate.model.identity import VertexId
+from headgate.model.orders import Orders
 from headgate.model.rollback import Rollback, Trial
 from headgate.model.state import JobState
 
@@ -26,6 +27,20 @@ def recollection(state: JobState, names: Names, now: datetime) -> tuple[str, ...
         now: bounds that have expired by then are left out.
     """
     return tuple(_lines(state, names, now))
+
+
+def orders_held(orders: Orders) -> tuple[str, ...]:
+    """Give a line for each order that holds for a job, and who gave it."""
+    pause = [f"paused by {orders.pause}"] if orders.pause else []
+    rollback = [f"its last rescale is to be taken back, ordered by {orders.rollback}"] if orders.rollback else []
+    options = (f"{key} is {text}, {set_by(orders, key)}" for key, text in sorted(orders.options.items()))
+    return (*pause, *rollback, *options)
+
+
+def set_by(orders: Orders, key: str) -> str:
+    """Say who has set an option."""
+    given = orders.given.get(key)
+    return f"set by {given}" if given else "set by somebody"
 
 
 def _lines(state: JobState, names: Names, now: datetime) -> Iterator[str]:

@@ -96,6 +96,26 @@ class Redeployment:
             realizer=ctx.options.realizer,
         )
 
+    def reversible(
+        self, ctx: JobContext, sample: JobSample, state: JobState, before: Mapping[VertexId, int]
+    ) -> Redeploy | None:
+        """
+        Give a redeploy that is over as one that can be taken back; None where the job's realizer is of another kind.
+
+        With which configuration the job ran then is not known any more: it keeps the present one.
+        """
+        if not self.applies(ctx):
+            return None
+        followers = _followers(sample, self._job_wide(ctx.key, state))
+        running, in_place = sample.topology.parallelism, sample.settings.adaptive
+        return Redeploy(
+            launch=self.launch_of(ctx.key) or state.launch,
+            successor=sample.job_id,
+            after=_start(running, followers, state.overlay, by_vertex=in_place),
+            before=_start({**running, **before}, followers, state.overlay, by_vertex=in_place),
+            realizer=ctx.options.realizer,
+        )
+
     def _job_wide(self, job: JobKey, state: JobState) -> int | None:
         launch = self.launch_of(job) or state.launch
         return state.job_wide or (launch.parallelism if launch else None)

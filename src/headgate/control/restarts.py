@@ -29,6 +29,10 @@ class Restarts:
     """None: only the options and what was tracked say."""
     learn: Callable[[datetime], None] = lambda _: None
     """Lets the model take in what was seen since the last time; blocking."""
+    _predicted: dict[JobKey, tuple[JobSample, AutoscalerOptions, Downtime | None]] = field(
+        default_factory=dict, init=False
+    )
+    """By the latest sample: what is learnt meanwhile holds from the next one on, so that a cycle knows one thing."""
     _expecting: dict[JobKey, tuple[AutoscalerOptions, AutoscalerOptions]] = field(default_factory=dict, init=False)
 
     def downtime(self, ctx: JobContext, sample: JobSample) -> Downtime | None:
@@ -36,7 +40,11 @@ class Restarts:
         options = ctx.options
         if self.model is None or not options.downtime_model_enabled or options.parity is not Parity.CURRENT:
             return None
-        return self.model.predict(sample, redeploy=has_own_realizer(options))
+        known = self._predicted.get(ctx.key)
+        if known is None or known[0] is not sample or known[1] is not options:
+            downtime = self.model.predict(sample, redeploy=has_own_realizer(options))
+            known = self._predicted[ctx.key] = sample, options, downtime
+        return known[2]
 
     def expecting(self, ctx: JobContext, sample: JobSample, history: Sequence[ScalingRecord]) -> AutoscalerOptions:
         """
@@ -58,8 +66,9 @@ class Restarts:
 
     def keep_only(self, jobs: Collection[JobKey]) -> None:
         """Forget the other jobs."""
-        for job in self._expecting.keys() - set(jobs):
-            del self._expecting[job]
+        for known in (self._expecting, self._predicted):
+            for job in known.keys() - set(jobs):
+                del known[job]
 
     def noted(self, ctx: JobContext, sample: JobSample | None, answer: Answer) -> Answer:
         """Note on an evaluated job how long a rescale would stop it."""

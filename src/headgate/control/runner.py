@@ -53,6 +53,25 @@ class TickRun:
 TickListener = Callable[[TickRun], None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beat:
+    """One tick that begins: as long as a loop lives there is always another."""
+
+    work: Work
+    of: str
+    """The cluster whose loop it is; empty where there is one loop for all."""
+    at: datetime
+    interval: timedelta
+
+    @property
+    def loop(self) -> str:
+        """What the loop is called."""
+        return f"{self.work} from {self.of}" if self.of else str(self.work)
+
+
+BeatListener = Callable[[Beat], None]
+
+
 async def nothing(_: datetime) -> None:
     """Stand for what is not asked for."""
 
@@ -74,8 +93,12 @@ class Runner:
     """Awaited before each cycle, in the same tick: what it changes holds for that cycle."""
     on_decisions: Listener = lambda _: None
     """Told of every cycle's decisions."""
+    on_begin: BeatListener = lambda _: None
+    """Told of every tick that begins; must not raise."""
     on_tick: TickListener = lambda _: None
     """Told of every tick that is over, a collector's once for each cluster; must not raise."""
+    on_stop: Callable[[], None] = lambda: None
+    """Told at once when the service is to stop, however long what is under way still takes; must not raise."""
     upkeep: Upkeep = lambda _: None
     """Blocking work on the log, done in a thread every `upkeep_interval`."""
     upkeep_interval: timedelta = timedelta(minutes=5)
@@ -85,8 +108,12 @@ class Runner:
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
         async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._tell_of(stop))
             for observer in self.observers:
-                tasks.create_task(self._every(self.collect_interval, Work.COLLECT, observer.observe, stop))
+                collecting = self._every(
+                    self.collect_interval, Work.COLLECT, observer.observe, stop, of=observer.cluster
+                )
+                tasks.create_task(collecting)
             tasks.create_task(self._every(self.decide_interval, Work.DECIDE, self._decide, stop))
             if self.leases:
                 tasks.create_task(self._every(self.leases.interval, Work.LEASES, self.leases.on_tick, stop))
@@ -125,10 +152,17 @@ class Runner:
     async def _learn(self, at: datetime) -> None:
         await asyncio.to_thread(self.cycle.restarts.learn, at)
 
-    async def _every(self, cadence: Live[timedelta], work: Work, tick: Tick, stop: asyncio.Event) -> None:
+    async def _tell_of(self, stop: asyncio.Event) -> None:
+        await stop.wait()
+        self.on_stop()
+
+    async def _every(
+        self, cadence: Live[timedelta], work: Work, tick: Tick, stop: asyncio.Event, *, of: str = ""
+    ) -> None:
         due = None
         while not stop.is_set():
             at, interval = self.clock(), in_force(cadence)
+            self.on_begin(Beat(work=work, of=of, at=at, interval=interval))
             done = await self._attempt(work, tick, at, interval)
             late = timedelta() if due is None else max(at - due, timedelta())
             self.on_tick(TickRun(work=work, at=at, late=late, took=self.clock() - at, failed=not done))

@@ -6,10 +6,16 @@ The names of the measures are the reference autoscaler's; the table schemas in `
 
 from __future__ import annotations
 
+import math
 from enum import Enum, StrEnum
 
 SUBUNIT = 1000
 """Integers that are kept per unit: three decimals, the precision the reference autoscaler rounds to."""
+
+
+def as_kept(value: float) -> float:
+    """Give a value as the log keeps it, in whole thousandths; what is not finite is given back."""
+    return round(value * SUBUNIT) / SUBUNIT if math.isfinite(value) else value
 
 
 class MeasureKind(Enum):

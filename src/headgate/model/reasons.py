@@ -137,6 +137,8 @@ class Reason(StrEnum):
     """The engine itself gives the job whatever slots there are and takes no orders; its workers are what is changed."""
     REACTIVE_UNSUITABLE = "ReactiveUnsuitable"
     """The job is not fit for reactive mode; an event names every reason."""
+    PAUSED = "Paused"
+    """Somebody has ordered that nothing is changed; the message says who, when and why."""
     DISABLED = "Disabled"
     """The autoscaler is off for this job."""
 

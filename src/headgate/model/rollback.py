@@ -66,6 +66,8 @@ class Trial:
     """Whether the job was ever seen to run otherwise than before; False once it should have, None until then."""
     told: bool = False
     """Whether somebody was told that the job is sick and is left alone."""
+    ill_since: datetime | None = None
+    """Since when the job is seen to be sick and is left alone; None while it is well."""
     well_until: datetime | None = None
     """When the first of the rescales began that have not proved good yet; None when that is not known."""
 

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from headgate.model.events import Event
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric
+from headgate.model.orders import Given
 from headgate.model.redeploy import Launch, Overlay, Redeploy
 from headgate.model.rollback import ParallelismBound, Rollback, Run, Trial
 
@@ -42,6 +43,8 @@ class Intent:
     """The decision that it takes back, if it is a rollback."""
     trial: Trial | None = None
     """What is observed once the engine has taken it, and may have to be before that is known."""
+    ordered: bool = False
+    """Whether somebody has ordered it: a pause does not hold it up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +120,10 @@ class JobState:
     """What made the job sick, until it expires."""
     job_wide: int | None = None
     """The parallelism of the whole job with which Headgate started it last."""
+    paused: Given | None = None
+    """The pause that was told of."""
+    taken_up: Given | None = None
+    """The order to take a rescale back that was taken up last: it is never taken up again."""
 
 
 UNSEEN = JobState()

@@ -58,6 +58,7 @@ VERTICES = _schema(
     _column("finished", pa.bool_(), "whether the vertex has finished"),
     _column("inputs", pa.list_(pa.string()), "ids of the upstream vertices"),
     _column("ship_strategies", pa.list_(pa.string()), "how each input ships its records"),
+    _column("slot_sharing_group", pa.string(), "group whose vertices share slots, null if none is known"),
 )
 """One row a vertex of a topology; a job's rows of its latest `at_ms` are its topology."""
 
@@ -83,4 +84,31 @@ SIGNALS = _schema(
 )
 """One row a (job, external metric, tick)."""
 
-TABLES = {"samples": SAMPLES, "jobs": JOBS, "vertices": VERTICES, "decisions": DECISIONS, "signals": SIGNALS}
+CIRCUMSTANCES = _schema(
+    _column("job", pa.string(), "cluster/job-name"),
+    _column("at_ms", pa.int64(), "decision tick from which what it says holds"),
+    _column("behind_ms", pa.int64(), "age of the sample that the decision went by, -1 if there was none"),
+    _column("service", pa.string(), "how the service ran: mode and intervals, as JSON"),
+    _column("listed", pa.string(), "the job as its cluster listed it, and why there is no sample, as JSON"),
+    _column("settings", pa.string(), "the cluster's own settings, as JSON"),
+    _column("options", pa.string(), "those options that hold for the job and are not the defaults, as JSON"),
+    _column("state", pa.string(), "what was remembered of the job before the decision, as JSON"),
+    _column("history", pa.string(), "its rescales among that, as JSON"),
+    _column("downtime", pa.string(), "how long a rescale was predicted to take, as JSON"),
+    _column("orders", pa.string(), "what people have ordered of the job, as JSON"),
+)
+"""
+What decisions depended on beside samples. A null says: as in the job's row before this one.
+
+A process writes a job's first row in full, and again in each hour; between them only rows, and of these only columns,
+that say something new.
+"""
+
+TABLES = {
+    "samples": SAMPLES,
+    "jobs": JOBS,
+    "vertices": VERTICES,
+    "decisions": DECISIONS,
+    "signals": SIGNALS,
+    "circumstances": CIRCUMSTANCES,
+}

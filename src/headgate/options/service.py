@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +19,7 @@ from headgate.options.lease import LeaseOptions
 from headgate.options.plugins import PluginOptions
 from headgate.options.prometheus import PrometheusOptions
 from headgate.options.reactive import WorkersOptions
+from headgate.options.serving import IntakeOptions, MetricsOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions, faults_of
 from headgate.options.spark import SparkOptions
 from headgate.options.units import PositiveDuration
@@ -30,11 +29,6 @@ _TIMEOUT = "flink.rest-client.timeout"
 _EVALUATOR = "metrics.custom-evaluator.<name>"
 _EXECUTOR = "scaling.custom-executor.<name>"
 _ALIGNMENT = "scaling.parallelism-alignment.mode.<name>"
-
-LOOPBACK = "127.0.0.1"
-"""Where a server listens unless it is told otherwise."""
-_ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]\s]*):(?P<port>[0-9]{1,5})")
-_LAST_PORT = 65_535
 
 
 class Mode(StrEnum):
@@ -143,90 +137,6 @@ class LogOptions(Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """Where to listen."""
-
-    host: str
-    port: int
-    """0: any free one."""
-
-    def __str__(self) -> str:
-        """Write it as `parse` reads it."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-    @classmethod
-    def parse(cls, text: str) -> Address:
-        """
-        Read `host:port`, `[host]:port` for IPv6, or `:port` for this machine only.
-
-        Raises:
-            ValueError: it reads otherwise, or the port is not 1 to 65535.
-        """
-        match = _ADDRESS.fullmatch(text.strip())
-        if match is None or not 0 < int(match["port"]) <= _LAST_PORT:
-            message = f"address {text!r} is none. Hint: write host:port, like '{LOOPBACK}:9464'"
-            raise ValueError(message)
-        return cls(host=match["host"].strip("[]") or LOOPBACK, port=int(match["port"]))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricsOptions(Options):
-    """
-    Headgate's own metrics, for Prometheus.
-
-    Raises:
-        ValueError: the address is none.
-    """
-
-    address: str | None = option("address", None)
-    """Where to serve them, `host:port`; `:port` is reached from this machine only. Unset: they are not served."""
-
-    def __post_init__(self) -> None:
-        """Refuse what nobody could listen on."""
-        _ = self.listen_on
-
-    @property
-    def listen_on(self) -> Address | None:
-        """The address, taken apart."""
-        return None if self.address is None else Address.parse(self.address)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntakeOptions(Options):
-    """
-    Taking in what agents report that are attached to PySpark applications.
-
-    Raises:
-        ValueError: the address is none, or other machines reach it and there is no token.
-    """
-
-    address: str | None = option("address", None)
-    """Where reports are taken, `host:port`; `:port` is reached from this machine only. Unset: none are taken."""
-
-    token: str | None = option("token", None, secret=True)
-    """What agents must show (`report.token`); unset: nothing, which only an address of this machine allows."""
-
-    def __post_init__(self) -> None:
-        """Refuse what nobody could listen on, and what anybody could write to."""
-        address = self.listen_on
-        if address is not None and self.token is None and not _is_loopback(address.host):
-            message = f"address {address} is reached from other machines, so token is needed: what agents must show"
-            raise ValueError(message)
-
-    @property
-    def listen_on(self) -> Address | None:
-        """The address, taken apart."""
-        return None if self.address is None else Address.parse(self.address)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceOptions(Options):
     """Everything `headgate run` needs to know."""
 
@@ -263,6 +173,9 @@ class ServiceOptions(Options):
     state_store: str = option("state-store", "sqlite:///headgate.db", secret=True)
     """`memory`, a database URL, or the name of a plugin; the URL may hold a secret."""
 
+    stop_time_limit: PositiveDuration = option("stop.time-limit", timedelta(seconds=30))
+    """How long a stop may take, the cycle under way and the closing of everything; then the process ends at once."""
+
     lease: LeaseOptions = option("lease", default_factory=LeaseOptions)
     """The division of jobs among Headgates that share the state store."""
 
@@ -270,7 +183,7 @@ class ServiceOptions(Options):
     """The samples log."""
 
     metrics: MetricsOptions = option("metrics", default_factory=MetricsOptions)
-    """Headgate's own metrics."""
+    """Headgate's own metrics and health."""
 
     agents: IntakeOptions = option("agents", default_factory=IntakeOptions)
     """Reports of agents that are attached to PySpark applications."""

@@ -25,11 +25,11 @@ WINDOWS = pa.schema([(name, _window_type(name)) for name in COLUMNS])
 JOB_WINDOWS = pa.schema([(name, _window_type(name)) for name in JOB_COLUMNS])
 """Reduced windows of job-wide measures: one row a job."""
 
-ENDS = pa.schema([("usual_ms", pa.int64()), ("until_ms", pa.int64())])
-"""One row: where the windows of most jobs begin and all end, both included, epoch milliseconds."""
+USUAL = pa.schema([("usual_from_ms", pa.int64()), ("usual_until_ms", pa.int64())])
+"""One row: where the windows of most jobs begin and end, both included, epoch milliseconds."""
 
-BEGINS = pa.schema([("job", pa.string()), ("window_from_ms", pa.int64())])
-"""One row a job whose window begins at another instant than that of most jobs, epoch milliseconds."""
+OTHERS = pa.schema([("job", pa.string()), ("window_from_ms", pa.int64()), ("window_until_ms", pa.int64())])
+"""One row a job whose window begins or ends at another instant than that of most jobs, epoch milliseconds."""
 
 
 def arrays(table: pa.Table) -> Table:

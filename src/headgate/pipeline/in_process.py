@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from headgate.algorithm.columns import Column, Columns, stacked
 from headgate.algorithm.evaluate import evaluate
@@ -61,13 +62,21 @@ class Kept(Generic[Key]):
 
 def _vertices(samples: Sequence[JobSample]) -> Kept[tuple[str, str]]:
     """Keep what the log would, in whole thousandths."""
-    rows = sample_table(samples)
+    return kept_vertices(sample_table(samples))
+
+
+def kept_vertices(rows: pa.Table) -> Kept[tuple[str, str]]:
+    """Keep rows of the log's `samples`."""
     owners = zip(rows["job"].to_pylist(), rows["vertex"].to_pylist(), strict=True)
     return Kept(owners=tuple(owners), columns=columns(rows.select(_OF_VERTICES)))
 
 
 def _jobs(samples: Sequence[JobSample]) -> Kept[str]:
-    rows = job_table(samples)
+    return kept_jobs(job_table(samples))
+
+
+def kept_jobs(rows: pa.Table) -> Kept[str]:
+    """Keep rows of the log's `jobs`."""
     return Kept(owners=tuple(rows["job"].to_pylist()), columns=columns(rows.select(_OF_JOBS)))
 
 
@@ -123,11 +132,11 @@ class InProcessEvaluator:
             candidates=candidates, now=now, collect_interval=in_force(self._collect_interval), formula=self._formula
         )
         fleet = self._roster.fleet(candidates)
-        return question.answers(fleet, _reduced(*self._kept, fleet, question))
+        return question.answers(fleet, reduced(*self._kept, fleet, question))
 
     def samples(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, tuple[JobSample, ...]]:
         """
-        Give the samples of each job over `[window_from, now]`, oldest first.
+        Give the samples of each job over `[window_from, window_until]`, oldest first.
 
         They have no external metrics but the latest sample's.
         """
@@ -140,7 +149,7 @@ class InProcessEvaluator:
 def evaluated_over(samples: Sequence[JobSample], question: Question) -> Mapping[JobKey, Answer]:
     """Answer a question from these samples alone."""
     fleet = Roster().fleet(question.candidates)
-    return question.answers(fleet, _reduced(_vertices(samples), _jobs(samples), fleet, question))
+    return question.answers(fleet, reduced(_vertices(samples), _jobs(samples), fleet, question))
 
 
 def _rows(kept: Kept[Key], jobs: Collection[str], until: int) -> Mapping[str, list[dict[str, Any]]]:
@@ -161,23 +170,26 @@ def _numbers(column: Column) -> list[int | None]:
     return [value if valid else None for value, valid in pairs]
 
 
-def _reduced(vertices: Kept[tuple[str, str]], jobs: Kept[str], fleet: Fleet, question: Question) -> Windows:
+def reduced(vertices: Kept[tuple[str, str]], jobs: Kept[str], fleet: Fleet, question: Question) -> Windows:
+    """Reduce each job's own window of what is kept."""
     begins = np.array([epoch_ms(one.window_from) for one in question.candidates], dtype=np.int64)
-    until, count = epoch_ms(question.now), len(begins)
-    samples, owner = _within(vertices, fleet.row_of, begins[fleet.layout.job], until)
+    ends = np.array([epoch_ms(one.window_until) for one in question.candidates], dtype=np.int64)
+    of_vertex, count = fleet.layout.job, len(begins)
+    samples, owner = _within(vertices, fleet.row_of, begins[of_vertex], ends[of_vertex])
     windows, window_owner = reduce_columns(samples, owner)
     return Windows(
         columns=windows,
         owner=window_owner,
-        job_columns=reduce_jobs(*_within(jobs, fleet.place_of, begins, until), count),
+        job_columns=reduce_jobs(*_within(jobs, fleet.place_of, begins, ends), count),
         job_owner=np.arange(count),
     )
 
 
-def _within(kept: Kept[Key], place_of: Mapping[Key, int], begins: Ints, until: int) -> tuple[Columns, Ints]:
+def _within(kept: Kept[Key], place_of: Mapping[Key, int], begins: Ints, ends: Ints) -> tuple[Columns, Ints]:
     """Keep what is somebody's, no older than its owner's window begins and no younger than it ends."""
     owner = np.array([place_of.get(key, -1) for key in kept.owners], dtype=np.int64)
     ticks = kept.columns["at_ms"].values
-    known = np.flatnonzero((owner >= 0) & (ticks <= until))
-    inside = known[ticks[known] >= begins[owner[known]]]
+    known = np.flatnonzero(owner >= 0)
+    mine, at = owner[known], ticks[known]
+    inside = known[(at >= begins[mine]) & (at <= ends[mine])]
     return kept.columns.rows(inside), owner[inside]

@@ -65,7 +65,7 @@ class SparkEvaluator:
         if not candidates:
             return {}
         question = Question(candidates=candidates, now=now, collect_interval=in_force(self._collect_interval))
-        bounds, fleet = Bounds.of(candidates, now), self._roster.fleet(candidates)
+        bounds, fleet = Bounds.of(candidates), self._roster.fleet(candidates)
         vertices = self._reduced("samples", question, bounds)
         jobs = self._reduced("jobs", question, bounds)
         return question.answers(fleet, Windows.of(fleet, vertices, jobs))
@@ -105,7 +105,7 @@ def warm_up(session: SparkSession) -> None:
         topology=Topology(vertices=(Vertex(id=source, name="source", parallelism=1, max_parallelism=1),)),
         vertices={source: VertexSample(measured_at=now)},
     )
-    bounds = Bounds.of([Candidate(sample=sample, options=AutoscalerOptions(), window_from=now)], now)
+    bounds = Bounds.of([Candidate(sample=sample, options=AutoscalerOptions(), window_from=now)])
     with TemporaryDirectory() as directory, reported("Spark does not work"):
         for table, rows in (("samples", sample_table([sample])), ("jobs", job_table([sample]))):
             _reduced(table, _read_back(session, rows, Path(directory) / f"{table}.parquet"), bounds)

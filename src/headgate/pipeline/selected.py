@@ -42,7 +42,7 @@ class WindowSource(Protocol):
     """Gives samples back, from the log or from memory."""
 
     def samples(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, tuple[JobSample, ...]]:
-        """Give the samples of each job over `[window_from, now]`, oldest first."""
+        """Give the samples of each job over `[window_from, window_until]`, oldest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import pyarrow as pa
 import pyspark.sql.functions as F  # noqa: N812 (the name everybody gives it)
 from pyspark.sql import DataFrame
 
 from headgate.model.windows import KEYS
-from headgate.pipeline.arrow import BEGINS, ENDS
+from headgate.pipeline.arrow import OTHERS, USUAL
 from headgate.pipeline.columns import all_statistics, job_statistics
 from headgate.ports import Candidate
 from headgate.samplelog.layout import epoch_ms
@@ -34,20 +33,30 @@ class Bounds:
 
     since: int
     """The earliest begin of any job."""
-    ends: pa.Table
-    """One row of `ENDS`: the last instant, and the begin that holds for every job that is not among the others."""
+    usual: pa.Table
+    """One row of `USUAL`: the bounds of every job that is not among the others."""
     others: pa.Table
-    """Rows of `BEGINS`."""
+    """Rows of `OTHERS`."""
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], now: datetime) -> Bounds:
+    def of(cls, candidates: Sequence[Candidate]) -> Bounds:
         """Give the bounds of some jobs, at least one."""
-        begins = {str(one.sample.job): epoch_ms(one.window_from) for one in candidates}
-        ((usual, _),) = Counter(begins.values()).most_common(1)
-        others = {job: begin for job, begin in begins.items() if begin != usual}
-        rows = pa.table([pa.array(others.keys(), pa.string()), pa.array(others.values(), pa.int64())], schema=BEGINS)
-        ends = pa.table([[usual], [epoch_ms(now)]], schema=ENDS)
-        return cls(since=min(begins.values()), ends=ends, others=rows)
+        bounds = {str(one.sample.job): _ends(one) for one in candidates}
+        ((usual, _),) = Counter(bounds.values()).most_common(1)
+        others = [
+            {"job": job, "window_from_ms": begin, "window_until_ms": end}
+            for job, (begin, end) in bounds.items()
+            if (begin, end) != usual
+        ]
+        return cls(
+            since=min(begin for begin, _ in bounds.values()),
+            usual=pa.table([[usual[0]], [usual[1]]], schema=USUAL),
+            others=pa.Table.from_pylist(others, schema=OTHERS),
+        )
+
+
+def _ends(candidate: Candidate) -> tuple[int, int]:
+    return epoch_ms(candidate.window_from), epoch_ms(candidate.window_until)
 
 
 def within_window(samples: DataFrame, bounds: Bounds) -> DataFrame:
@@ -58,21 +67,21 @@ def within_window(samples: DataFrame, bounds: Bounds) -> DataFrame:
     then be compiled anew in every cycle. Only a coarse literal is needed, for it keeps row groups from being read.
     """
     session = samples.sparkSession
-    ends = F.broadcast(session.createDataFrame(bounds.ends))
-    near = samples.where(F.col("at_ms") >= bounds.since - bounds.since % COARSE_MS).crossJoin(ends)
-    begin = F.col("usual_ms")
+    usual = F.broadcast(session.createDataFrame(bounds.usual))
+    near = samples.where(F.col("at_ms") >= bounds.since - bounds.since % COARSE_MS).crossJoin(usual)
+    begin, end = F.col("usual_from_ms"), F.col("usual_until_ms")
     if bounds.others.num_rows:
         near = near.join(F.broadcast(session.createDataFrame(bounds.others)), "job", "left")
-        begin = F.coalesce("window_from_ms", begin)
-    return near.where(F.col("at_ms").between(begin, F.col("until_ms"))).select(samples.columns)
+        begin, end = F.coalesce("window_from_ms", begin), F.coalesce("window_until_ms", end)
+    return near.where(F.col("at_ms").between(begin, end)).select(samples.columns)
 
 
-def reduce_windows(samples: DataFrame) -> DataFrame:
-    """Reduce samples to windows."""
+def reduce_windows(samples: DataFrame, *apart: str) -> DataFrame:
+    """Reduce samples to windows, those with other values in the columns named apart."""
     span = (F.count(F.lit(1)).alias("samples"), F.min("at_ms").alias("first_at_ms"), F.max("at_ms").alias("last_at_ms"))
-    return samples.groupBy(*KEYS).agg(*span, *all_statistics())
+    return samples.groupBy(*KEYS, *apart).agg(*span, *all_statistics())
 
 
-def reduce_jobs(samples: DataFrame) -> DataFrame:
-    """Reduce job-wide samples to one row a job."""
-    return samples.groupBy("job").agg(*job_statistics())
+def reduce_jobs(samples: DataFrame, *apart: str) -> DataFrame:
+    """Reduce job-wide samples to one row a job, those with other values in the columns named apart."""
+    return samples.groupBy("job", *apart).agg(*job_statistics())

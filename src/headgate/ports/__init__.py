@@ -28,6 +28,7 @@ from headgate.ports.events import EventHandler
 from headgate.ports.jobs import JobContext, JobList, JobListFetcher
 from headgate.ports.reacting import AvailableResources, ResourceProvider, ScalingPolicy, Workers
 from headgate.ports.realizing import ScalingRealizer
+from headgate.ports.recording import Circumstances, CircumstanceSink
 from headgate.ports.state import Lease, StateStore
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "AvailableResources",
     "Candidate",
     "Change",
+    "CircumstanceSink",
+    "Circumstances",
     "CollectedMetrics",
     "DecisionPlugin",
     "DecisionSink",

@@ -26,6 +26,11 @@ class Candidate:
     growths: Mapping[VertexId, tuple[float, float]] = field(default_factory=dict)
     """Of each vertex whose newest rescale was a growth to what runs: true rate before and as expected, records/s."""
 
+    @property
+    def window_until(self) -> datetime:
+        """Last instant that counts: of samples that come while a cycle is under way nobody knows which it will see."""
+        return self.sample.at
+
 
 class FleetEvaluator(Protocol):
     """Reduces the windows of many jobs and evaluates them, all in one go."""
@@ -34,7 +39,7 @@ class FleetEvaluator(Protocol):
         self, candidates: Sequence[Candidate], now: datetime, /
     ) -> Mapping[JobKey, EvaluatedMetrics | NotReady]:
         """
-        Evaluate every candidate over `[window_from, now]`; each gets an answer.
+        Evaluate every candidate over `[window_from, window_until]`; each gets an answer.
 
         Blocking: call it in a thread. The same samples give the same answer in whatever batch, order or file they come.
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
+from headgate.model.orders import NO_ORDERS, Orders
 from headgate.model.rollback import Aftermath
 from headgate.model.state import Intent
 from headgate.options.autoscaler import AutoscalerOptions
@@ -40,6 +41,8 @@ class JobContext:
     """The change under way, as it was saved; set only where a realizer is called."""
     aftermath: Aftermath | None = None
     """What came after the last rescale, while it is under observation; set only where a checker is called."""
+    orders: Orders = NO_ORDERS
+    """What people have ordered for it, those for all jobs included; set once in each cycle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -63,6 +63,9 @@ class StateStore(Protocol):
 
     def in_flight(self) -> tuple[JobKey, ...]:
         """Give the jobs that have an open intent or events that wait to be delivered, sorted."""
+
+    def states(self) -> Mapping[JobKey, JobState]:
+        """Give the state of every job at once, for those who look at all of them."""
 
     def orders(self) -> StandingOrders:
         """Give what people have ordered; asked once in each cycle."""

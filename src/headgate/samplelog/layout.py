@@ -88,6 +88,12 @@ def tick_of(name: str) -> int | None:
     return int(match["tick"]) if match else None
 
 
+def shard_of(name: str) -> str:
+    """Read from a tick file's name who wrote it; empty for every other name."""
+    match = _TICK.fullmatch(name)
+    return match["shard"] if match else ""
+
+
 def epoch_ms(at: datetime) -> int:
     """Give an instant as whole epoch milliseconds; exact, unlike a float timestamp times 1000."""
     return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

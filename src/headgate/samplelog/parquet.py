@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -57,6 +58,19 @@ def read(path: Path, schema: pa.Schema, where: pc.Expression | None = None) -> p
     """
     check_version(path)
     return _completed(pq.read_table(path, filters=where, partitioning=None), schema).cast(schema)
+
+
+def distinct(path: Path, column: str, where: pc.Expression) -> Collection[Any]:
+    """
+    Give the different values of one column in those rows of a file that satisfy an expression.
+
+    Raises:
+        FileNotFoundError: it is gone.
+        PermanentError: a newer Headgate wrote it.
+    """
+    check_version(path)
+    found = pq.read_table(path, columns=[column], filters=where, partitioning=None)
+    return frozenset(found[column].unique().to_pylist())
 
 
 def check_version(path: Path) -> None:

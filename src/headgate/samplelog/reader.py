@@ -7,9 +7,9 @@ A window is read as it stood at one instant; a file that was compacted away whil
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from headgate.model.samples import Signal
 from headgate.model.tables import TABLES
 from headgate.model.topology import Topology
 from headgate.samplelog import parquet
+from headgate.samplelog.latest import newest_files
 from headgate.samplelog.layout import Hour, Layout, epoch_ms, tick_of
 from headgate.samplelog.manifest import Snapshot
 from headgate.samplelog.rows import read_decision, read_signals, read_topology
@@ -54,8 +55,7 @@ class LogReader:
         self, table: str, since: datetime, until: datetime, *, job: JobKey | Collection[JobKey] | None = None
     ) -> pa.Table:
         """Read the rows of `[since, until]`, of one job, of some or of all, in the order of the log."""
-        at = pc.field("at_ms")
-        where = (at >= epoch_ms(since)) & (at <= epoch_ms(until))
+        where = _between(since, until)
         if job is not None:
             where &= pc.field("job").isin([str(one) for one in ([job] if isinstance(job, JobKey) else job)])
         return self._patiently(lambda: _read_all(self._window(self._layout.hours(table), since, until), table, where))
@@ -76,6 +76,25 @@ class LogReader:
         rows = self._latest("decisions", job)
         return read_decision(rows.to_pylist()[-1]) if rows.num_rows else None
 
+    def latest_decisions(
+        self, until: datetime, within: timedelta, *, jobs: Collection[JobKey] | None = None
+    ) -> Mapping[JobKey, Decision]:
+        """
+        Give for each job that is still decided on its latest decision, however many jobs there are.
+
+        Args:
+            until: later decisions do not count.
+            within: a process or an application whose last decisions are older than that, beside the newest of all,
+                has ended; its jobs are another's by now, or gone.
+            jobs: only these; None: all.
+        """
+        rows = self._patiently(lambda: self._newest_rows("decisions", until, within, jobs))
+        # Of a tick that was decided anew after a restart the later one counts: its file's name is behind.
+        last: dict[str, Mapping[str, Any]] = {}
+        for row in rows.sort_by("at_ms").to_pylist():
+            last[row["job"]] = row
+        return {JobKey.parse(job): read_decision(last[job]) for job in sorted(last)}
+
     def latest_topology(self, job: JobKey) -> Topology | None:
         """Give a job's graph as it was last seen; None when the log does not know the job."""
         rows = self._latest("vertices", job)
@@ -87,8 +106,20 @@ class LogReader:
 
     def jobs(self, since: datetime, until: datetime) -> tuple[JobKey, ...]:
         """List the jobs that had a decision in `[since, until]`, by name."""
-        names = self.read("decisions", since, until)["job"].unique().to_pylist()
-        return tuple(sorted(JobKey.parse(name) for name in names))
+        return tuple(sorted(map(JobKey.parse, self.texts("decisions", "job", since, until))))
+
+    def texts(self, table: str, column: str, since: datetime, until: datetime) -> frozenset[str]:
+        """Give the different texts that one column holds in `[since, until]`; no other column is read."""
+        return self._patiently(lambda: self._texts(table, column, since, until))
+
+    def begin(self, table: str) -> datetime | None:
+        """Give the hour in which a table begins, None where it has none: what is older was not kept, or is gone."""
+        with parquet.reported(f"the samples log at {self._layout.root} cannot be read"):
+            return next((hour.begin for hour in self._layout.hours(table)), None)
+
+    def _texts(self, table: str, column: str, since: datetime, until: datetime) -> frozenset[str]:
+        paths, where = self._window(self._layout.hours(table), since, until), _between(since, until)
+        return frozenset(text for path in paths for text in parquet.distinct(path, column, where) if text is not None)
 
     def _latest(self, table: str, job: JobKey) -> pa.Table:
         """Give a job's rows of its latest instant, looking no further back than needed."""
@@ -102,6 +133,12 @@ class LogReader:
                 if rows.num_rows:
                     return rows.filter(pc.field("at_ms") == pc.max(rows["at_ms"]))
         return TABLES[table].empty_table()
+
+    def _newest_rows(self, table: str, until: datetime, within: timedelta, jobs: Collection[JobKey] | None) -> pa.Table:
+        paths, where = newest_files(self._layout.hours(table), until, within)
+        if jobs is not None:
+            where &= pc.field("job").isin([str(job) for job in jobs])
+        return _read_all(paths, table, where)
 
     def _checked_files(self, table: str, since: datetime, until: datetime) -> tuple[Path, ...]:
         listed = tuple(self._window(self._layout.hours(table), since, until))
@@ -123,6 +160,11 @@ class LogReader:
     def _patiently(self, read: Callable[[], T]) -> T:
         with parquet.reported(f"the samples log at {self._layout.root} cannot be read"):
             return _again_if_gone(read, _ATTEMPTS)
+
+
+def _between(since: datetime, until: datetime) -> pc.Expression:
+    at = pc.field("at_ms")
+    return (at >= epoch_ms(since)) & (at <= epoch_ms(until))
 
 
 def _again_if_gone(read: Callable[[], T], attempts: int) -> T:

@@ -159,6 +159,7 @@ def _vertex_rows(sample: JobSample) -> Iterator[Row]:
             "finished": vertex.finished,
             "inputs": [edge.source for edge in inputs],
             "ship_strategies": [edge.ship_strategy.value for edge in inputs],
+            "slot_sharing_group": vertex.slot_sharing_group,
         }
 
 
@@ -170,6 +171,7 @@ def _read_vertex(row: Row) -> Vertex:
         max_parallelism=row["max_parallelism"],
         partitions=row["partitions"],
         finished=row["finished"],
+        slot_sharing_group=row["slot_sharing_group"],
     )
 
 

@@ -32,7 +32,7 @@ class LogWindows:
 
     def samples(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, tuple[JobSample, ...]]:
         """
-        Give the samples of each job over `[window_from, now]`, oldest first.
+        Give the samples of each job over `[window_from, window_until]`, oldest first.
 
         Raises:
             UnreachableError: the log could not be read.
@@ -59,12 +59,12 @@ def samples_of(
 
     Graph and settings are those of the latest sample: of older ones they are not kept.
     """
-    since = epoch_ms(candidate.window_from)
+    since, until = epoch_ms(candidate.window_from), epoch_ms(candidate.window_until)
     told, wanted = _by_tick(wide), _by_tick(signals)
     return tuple(
         _sample(candidate.sample, at, rows, told.get(at, ()), wanted.get(at, ()))
         for at, rows in sorted(_by_tick(measured).items())
-        if at >= since
+        if since <= at <= until
     )
 
 
@@ -77,13 +77,14 @@ def _sample(
     return replace(
         latest,
         at=instant(at),
-        vertices={VertexId(row["vertex"]): _vertex(row) for row in measured},
+        vertices={VertexId(row["vertex"]): vertex_sample(row) for row in measured},
         values=values,
         signals=read_signals(signals),
     )
 
 
-def _vertex(row: Row) -> VertexSample:
+def vertex_sample(row: Row) -> VertexSample:
+    """Read one vertex's sample back from its row."""
     values = {measure: row[measure.column] / SUBUNIT for measure in Measure if row.get(measure.column) is not None}
     values |= {measure: inf for measure in Measure if row["infinite"] & measure.bit}
     return VertexSample(measured_at=instant(row["measured_ms"]), epoch=row["epoch"], values=values)

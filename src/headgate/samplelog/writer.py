@@ -12,14 +12,16 @@ from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
 from headgate.model.samples import JobSample
 from headgate.model.topology import Topology
+from headgate.ports import Circumstances
 from headgate.samplelog import parquet
+from headgate.samplelog.circumstances import News
 from headgate.samplelog.layout import Layout
 from headgate.samplelog.rows import decision_table, job_table, sample_table, signal_table, vertex_table
 
 
 class SampleLog:
     """
-    Appends whole ticks; a `ports.SampleSink`.
+    Appends whole ticks; a `ports.SampleSink`, a `ports.DecisionSink` and a `ports.CircumstanceSink`.
 
     A tick that is written twice, by a retry or after a restart, stands in the log once: its last writing counts,
     until its hour has been compacted. After that it is the first.
@@ -37,6 +39,7 @@ class SampleLog:
         self._shard = shard
         self._failure = f"the samples log at {root} cannot be written"
         self._written: dict[JobKey, tuple[datetime, Topology]] = {}
+        self._news = News()
 
     def append(self, samples: Sequence[JobSample], /) -> None:
         """
@@ -72,6 +75,22 @@ class SampleLog:
         at = _common(decision.at for decision in decisions)
         with parquet.reported(self._failure):
             self._write("decisions", at, decision_table(decisions))
+
+    def append_circumstances(self, circumstances: Sequence[Circumstances], /) -> None:
+        """
+        Keep what the decisions of one cycle depended on, as far as it is new; durable when it returns.
+
+        Raises:
+            UnreachableError: the log could not be written; what was new is so at the next call too.
+            ValueError: they are of more than one cycle.
+        """
+        if not circumstances:
+            return
+        at, rows = _common(each.at for each in circumstances), self._news.table(circumstances)
+        with parquet.reported(self._failure):
+            if rows.num_rows:
+                self._write("circumstances", at, rows)
+        self._news.keep()
 
     def _is_news(self, sample: JobSample) -> bool:
         if sample.job not in self._written:

@@ -12,13 +12,14 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
 from headgate.errors import PermanentError
+from headgate.model.orders import Orders
 from headgate.model.state import JobState, ScalingRecord
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised with every change of `JobState` that an older Headgate could not read, or would lose without a word."""
 
-READABLE = (1, 2, 3)
-"""Versions that can be read. 1: before redeploys, 2: before rollbacks; what they do not name has its default."""
+READABLE = (1, 2, 3, 4)
+"""Versions that can be read. 1: before redeploys, 2: rollbacks, 3: orders; what they do not name has its default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,7 @@ class _StoredState:
 
 _STATE: TypeAdapter[_StoredState] = TypeAdapter(_StoredState)
 _RECORD: TypeAdapter[ScalingRecord] = TypeAdapter(ScalingRecord)
+_ORDERS: TypeAdapter[Orders] = TypeAdapter(Orders)
 
 
 def encode_state(state: JobState) -> str:
@@ -84,7 +86,27 @@ def decode_record(text: str, *, job: str, store: str) -> ScalingRecord:
         raise PermanentError(message) from error
 
 
+def encode_orders(orders: Orders) -> str:
+    """Write the orders for one job as one line of JSON."""
+    return _json(orders)
+
+
+def decode_orders(text: str, *, job: str, store: str) -> Orders:
+    """
+    Read what `encode_orders` wrote.
+
+    Raises:
+        PermanentError: it is no JSON or no orders.
+    """
+    try:
+        return _ORDERS.validate_json(text)
+    except ValueError as error:
+        message = f"the orders for {job} in {store} are unreadable: {_first_fault(error)}. {_ORDERS_HINT}"
+        raise PermanentError(message) from error
+
+
 _HINT = "Hint: restore the store from a copy, or let it forget the job"
+_ORDERS_HINT = "Hint: restore the store from a copy"
 
 
 def _json(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -78,17 +78,22 @@ class MemoryStateStore:
             states = {job: kept.current.state for job, kept in self._jobs.items()}
         return tuple(sorted(job for job, state in states.items() if state.intent is not None or state.outbox))
 
+    def states(self) -> Mapping[JobKey, JobState]:
+        """Give the state of every job."""
+        with self._lock:
+            return {job: kept.current.state for job, kept in sorted(self._jobs.items())}
+
     def orders(self) -> StandingOrders:
         """Give what people have ordered."""
         with self._lock:
-            jobs = {job: orders for job, orders in self._orders.items() if job is not None}
+            jobs = {job: orders for job, orders in self._orders.items() if job is not None and orders != NO_ORDERS}
             return StandingOrders(fleet=self._orders.get(None, NO_ORDERS), jobs=jobs)
 
     def change_orders(self, job: JobKey | None, change: Callable[[Orders], Orders], /) -> Orders:
         """Replace the orders for a job, or with None those for all."""
         with self._lock:
-            self._orders[job] = change(self._orders.get(job, NO_ORDERS))
-            return self._orders[job]
+            orders = self._orders[job] = change(self._orders.get(job, NO_ORDERS))
+            return orders
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         """Take or renew the lease of a shard; None while somebody else holds it."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from headgate.model.identity import JobKey
+from headgate.model.orders import Orders, StandingOrders
 from headgate.model.state import JobState, ScalingRecord, VersionedState
 from headgate.ports import Lease, StateStore
 from headgate.stores.kubernetes_leases import KubernetesLeases
@@ -37,6 +39,18 @@ class SplitStateStore:
     def in_flight(self) -> tuple[JobKey, ...]:
         """Give the jobs that have an open intent or events that wait."""
         return self._states.in_flight()
+
+    def states(self) -> Mapping[JobKey, JobState]:
+        """Give the state of every job."""
+        return self._states.states()
+
+    def orders(self) -> StandingOrders:
+        """Give what people have ordered."""
+        return self._states.orders()
+
+    def change_orders(self, job: JobKey | None, change: Callable[[Orders], Orders], /) -> Orders:
+        """Replace the orders for a job, or for all."""
+        return self._states.change_orders(job, change)
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         """Take or renew the lease of a shard."""

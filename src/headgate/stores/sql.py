@@ -6,7 +6,7 @@ Versions are optimistic: an update names the version it expects, and the databas
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,9 +17,10 @@ from sqlalchemy import Connection, delete, exc, insert, select, true, update
 from headgate.errors import ConflictError, PermanentError
 from headgate.model.identity import JobKey
 from headgate.model.instants import epoch_us
+from headgate.model.orders import Orders, StandingOrders
 from headgate.model.state import JobState, ScalingRecord, VersionedState
 from headgate.ports import Lease
-from headgate.stores import schema, shard_leases
+from headgate.stores import schema, shard_leases, standing_orders
 from headgate.stores.codec import SCHEMA_VERSION, decode_record, decode_state, encode_record, encode_state
 from headgate.stores.connecting import connect, name_of
 from headgate.stores.faults import translated
@@ -104,6 +105,23 @@ class SqlStateStore:
         with self._transaction() as connection:
             jobs = connection.execute(query).scalars().all()
         return tuple(sorted(map(JobKey.parse, jobs)))
+
+    def states(self) -> Mapping[JobKey, JobState]:
+        """Give the state of every job, by one query."""
+        query = select(job_state.c.job, job_state.c.state).order_by(job_state.c.job)
+        with self._transaction() as connection:
+            rows = connection.execute(query).all()
+        return {JobKey.parse(row.job): decode_state(row.state, job=row.job, store=self._name) for row in rows}
+
+    def orders(self) -> StandingOrders:
+        """Give what people have ordered."""
+        with self._transaction() as connection:
+            return standing_orders.standing(connection, self._name)
+
+    def change_orders(self, job: JobKey | None, change: Callable[[Orders], Orders], /) -> Orders:
+        """Replace the orders for a job, or with None those for all; others wait until it is done."""
+        with self._transaction() as connection:
+            return standing_orders.changed(connection, job, change, self._name)
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         """

@@ -43,3 +43,11 @@ shard_lease = Table(
     Column("token", BigInteger, nullable=False, comment="raised by one at each change of hands"),
     Column("expires_at_us", BigInteger, nullable=False, comment="microseconds since 1970 UTC; 0: given back"),
 )
+
+orders = Table(
+    "headgate_orders",
+    metadata,
+    Column("job", KeyText(_KEY_LENGTH), primary_key=True, comment="cluster/name; * for all jobs"),
+    Column("version", BigInteger, nullable=False, comment="raised by one at each change"),
+    Column("orders", _JSON, nullable=False, comment="JSON"),
+)

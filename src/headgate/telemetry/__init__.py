@@ -1,5 +1,5 @@
 """
-Headgate's own metrics, for Prometheus: heard from the running service, shown over HTTP.
+Headgate's own metrics, for Prometheus, and its health, for probes: heard from the running service, shown over HTTP.
 
-Nothing here decides anything or asks an engine, and nothing is heard or shown unless `metrics.address` is set.
+Nothing here decides anything or asks an engine, and nothing is heard or shown where `metrics.enabled` is false.
 """

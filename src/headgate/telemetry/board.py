@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 from headgate.control.runner import TickRun, Work
@@ -17,7 +17,10 @@ from headgate.model.decision import Decision, Outcome
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.reasons import Reason
-from headgate.telemetry.tallies import JobCounts, Ticks
+from headgate.telemetry.health import Check, Health
+from headgate.telemetry.phases import Phase, Phases
+from headgate.telemetry.tallies import Durations, JobCounts, Ticks
+from headgate.telemetry.vitals import Clock, Signs, Vitals
 
 KEPT = timedelta(hours=1)
 """How long the counters of a job outlive it: one resubmitted goes on counting, one that is gone is forgotten."""
@@ -55,13 +58,26 @@ class Reading:
     events: Mapping[tuple[EventReason, EventType], int] = field(default_factory=dict)
     ticks: Mapping[Work, Ticks] = field(default_factory=dict)
     clusters: Mapping[str, ClusterView] = field(default_factory=dict)
+    phases: Mapping[Phase, Durations] = field(default_factory=dict)
+    signs: Signs
+    checks: Sequence[Check] = ()
 
 
 class Board:
-    """Takes in what happens and gives it out as one reading; safe to call from several threads."""
+    """
+    Takes in what happens and gives it out as one reading; safe to call from several threads.
 
-    def __init__(self) -> None:
+    Attributes:
+        vitals: the signs of life.
+        health: what they come to.
+        phases: what the time of cycles goes into.
+    """
+
+    def __init__(self, clock: Clock = lambda: datetime.now(UTC)) -> None:
         """Know nothing yet."""
+        self.vitals = Vitals(clock)
+        self.health = Health(self.vitals)
+        self.phases = Phases()
         self._lock = Lock()
         self._standings: dict[JobKey, Standing] = {}
         self._counts: dict[JobKey, JobCounts] = {}
@@ -72,8 +88,12 @@ class Board:
 
     def read(self) -> Reading:
         """Give what is known now; it does not change afterwards."""
+        signs, checks = self.vitals.read(), self.health.ready()
         with self._lock:
             return Reading(
+                signs=signs,
+                checks=checks,
+                phases=self.phases.read(),
                 standings=tuple(self._standings.values()),
                 counts=dict(self._counts),
                 decisions=dict(self._decisions),
@@ -84,6 +104,7 @@ class Board:
 
     def decided(self, decisions: Sequence[Decision]) -> None:
         """Take the decisions of one cycle: all jobs there are."""
+        self.phases.end_cycle()
         with self._lock:
             self._standings = {one.job: _standing(one, self._standings.get(one.job)) for one in decisions}
             self._decisions.update((one.job.cluster, one.outcome, one.reason) for one in decisions)
@@ -101,6 +122,10 @@ class Board:
 
     def ticked(self, run: TickRun) -> None:
         """Take the end of a tick."""
+        self.vitals.ended(run)
+        self.health.ready()  # Nobody may have asked for a while, and since when it is so is to be known.
+        if run.work is Work.COLLECT:
+            self.phases.note(Phase.COLLECT, run.took.total_seconds())
         with self._lock:
             self._ticks[run.work] = self._ticks.get(run.work, Ticks(last=run)).with_run(run)
 
@@ -121,6 +146,10 @@ class Board:
         gone = self._counts.keys() - self._standings.keys()
         for job in [job for job in gone if now - self._counts[job].at > KEPT]:
             del self._counts[job]
+        # On YARN and Kubernetes clusters come and go as jobs do.
+        left = {job.cluster for job in self._counts}
+        for key in [key for key in self._decisions if key[0] not in left]:
+            del self._decisions[key]
 
 
 def _standing(decision: Decision, before: Standing | None) -> Standing:

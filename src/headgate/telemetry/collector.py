@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prometheus_client import Metric
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
-from headgate import __version__
 from headgate.telemetry import families
 from headgate.telemetry.board import Board, Reading
-from headgate.telemetry.fleet import jobs, vertices
+from headgate.telemetry.families import Family
+from headgate.telemetry.fleet import jobs, paused, vertices
 from headgate.telemetry.labels import Labels, of_job
-from headgate.telemetry.tallies import Ticks
+from headgate.telemetry.service import service
+from headgate.telemetry.tallies import Durations
 
 
 class FleetCollector(Collector):
     """Gives all metrics of the service, each scrape from one reading; can be registered with any registry."""
 
-    def __init__(self, board: Board) -> None:
-        """Read this board."""
+    def __init__(self, board: Board, *, per_vertex: bool = True) -> None:
+        """Read this board, with or without what is known of each vertex."""
         self._board = board
+        self._per_vertex = per_vertex
 
     def collect(self) -> Iterator[Metric]:
         """Give every family, the ones without a series too."""
@@ -30,8 +32,9 @@ class FleetCollector(Collector):
         yield from _counters(reading)
         yield from _clusters(reading)
         yield from _ticks(reading)
-        yield families.BUILD.of([(Labels(version=__version__), 1)])
-        yield from vertices(reading.standings)
+        yield from service(reading)
+        if self._per_vertex:
+            yield from vertices(reading.standings)
 
 
 def _counters(reading: Reading) -> Iterator[Metric]:
@@ -53,6 +56,10 @@ def _clusters(reading: Reading) -> Iterator[Metric]:
     seen = [(Labels(cluster=cluster), view) for cluster, view in reading.clusters.items()]
     yield families.REACHABLE.of((labels, view.reachable) for labels, view in seen)
     yield families.CLUSTER_JOBS.of((labels, view.jobs) for labels, view in seen)
+    yield families.CLUSTER_PAUSED.of((Labels(cluster=cluster), jobs) for cluster, jobs in paused(reading.standings))
+    signs = reading.signs
+    ages = [(cluster, signs.at - one.newest) for cluster, one in signs.clusters.items() if one.newest]
+    yield families.SAMPLE_AGE.of((Labels(cluster=cluster), age.total_seconds()) for cluster, age in ages)
 
 
 def _ticks(reading: Reading) -> Iterator[Metric]:
@@ -61,12 +68,17 @@ def _ticks(reading: Reading) -> Iterator[Metric]:
     yield families.TICK_LATE_SECONDS.of((labels, ticks.last.late.total_seconds()) for labels, ticks in known)
     yield families.TICK_LAST_AT.of((labels, ticks.last.at.timestamp()) for labels, ticks in known)
     yield families.TICK_FAILURES.of((labels, ticks.failures) for labels, ticks in known)
-    yield families.TICK_SECONDS.sampled(each for labels, ticks in known for each in _histogram(labels, ticks))
+    yield _histogram(families.TICK_SECONDS, ((labels, ticks.durations) for labels, ticks in known))
+    phases = ((Labels(phase=phase), durations) for phase, durations in reading.phases.items())
+    yield _histogram(families.PHASE_SECONDS, phases)
 
 
-def _histogram(labels: Labels, ticks: Ticks) -> Iterator[Sample]:
-    name = families.TICK_SECONDS.name
-    for bound, count in ticks.durations.cumulated():
+def _histogram(family: Family, series: Iterable[tuple[Labels, Durations]]) -> Metric:
+    return family.sampled(each for labels, durations in series for each in _buckets(family.name, labels, durations))
+
+
+def _buckets(name: str, labels: Labels, durations: Durations) -> Iterator[Sample]:
+    for bound, count in durations.cumulated():
         yield Sample(f"{name}_bucket", Labels(**labels, le=bound), count)
-    yield Sample(f"{name}_count", labels, sum(ticks.durations.buckets))
-    yield Sample(f"{name}_sum", labels, ticks.durations.total_s)
+    yield Sample(f"{name}_count", labels, sum(durations.buckets))
+    yield Sample(f"{name}_sum", labels, durations.total_s)

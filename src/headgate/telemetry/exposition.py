@@ -15,7 +15,7 @@ from prometheus_client import Metric
 
 from headgate.telemetry.labels import Labels, written
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+TEXT_FORMAT = "text/plain; version=0.0.4"
 _GZIP = 16 + zlib.MAX_WBITS
 _FAST = 1
 """Level of compression: the text shrinks to a twentieth, the highest level takes fifteen times as long."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from prometheus_client import Metric
 from headgate.model.decision import Decision, Proposal
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, ScalingMetric
+from headgate.model.reasons import Reason
 from headgate.telemetry import families
 from headgate.telemetry.board import Standing
 from headgate.telemetry.labels import Labels, of_job
@@ -24,6 +26,14 @@ def jobs(standings: Sequence[Standing]) -> Iterator[Metric]:
     yield families.OUTCOME_SECONDS.of((labels, _seconds(one, one.since)) for labels, one in labelled)
     yield families.NOT_READY_SECONDS.of((labels, _seconds(one, one.ready_at)) for labels, one in labelled)
     yield from _evaluated([(labels, one.decision.evaluated) for labels, one in labelled if one.decision.evaluated])
+
+
+def paused(standings: Sequence[Standing]) -> Iterator[tuple[str, int]]:
+    """Count the jobs of each cluster that are left alone on order; a cluster with jobs and no such one has 0."""
+    found: Counter[str] = Counter()
+    for one in standings:
+        found[one.decision.job.cluster] += one.decision.reason is Reason.PAUSED
+    yield from found.items()
 
 
 def _outcome(one: Standing) -> Labels:

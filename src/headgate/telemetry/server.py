@@ -1,91 +1,106 @@
-"""Serves the metrics over HTTP, from threads of its own: a scrape never waits for a cycle, nor a cycle for a scrape."""
+"""
+Serves metrics and health over HTTP, from threads of its own: nobody who asks waits for a cycle, nor a cycle for them.
+
+The metrics name clusters, jobs and vertices, so they are for those who show the token. A probe cannot show one: health
+is told to everybody, and its reasons, which may name hosts, only with the token.
+"""
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from socketserver import ThreadingMixIn
-from threading import Thread
-from typing import TYPE_CHECKING
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from typing import Any
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from headgate.errors import ConfigError
-from headgate.options.service import Address
+from headgate.options.serving import Address
+from headgate.serving import Handler, listening
 from headgate.telemetry.board import Board
 from headgate.telemetry.collector import FleetCollector
-from headgate.telemetry.exposition import CONTENT_TYPE, compressed, exposed
+from headgate.telemetry.exposition import TEXT_FORMAT, compressed, exposed
+from headgate.telemetry.health import Check
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-PATH = "/metrics"
-_POLL_S = 0.05
-"""How soon the server notices that it is to end."""
+METRICS, ALIVE, READY = "/metrics", "/healthz", "/readyz"
 
 
-class _Server(ThreadingMixIn, WSGIServer):
-    """A thread a scrape; one that hangs keeps nobody from ending."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What is shown, and to whom."""
 
-    daemon_threads = True
+    board: Board
+    registry: CollectorRegistry
+    token: str | None
 
-    def __init__(self, address: Address) -> None:
-        self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-        super().__init__((address.host, address.port), _SilentHandler)
+    @classmethod
+    def over(cls, board: Board, *, token: str | None = None, per_vertex: bool = True) -> Site:
+        """Show a board, to everybody where there is no token."""
+        registry = CollectorRegistry()
+        registry.register(FleetCollector(board, per_vertex=per_vertex))
+        ProcessCollector(registry=registry)
+        return cls(board=board, registry=registry, token=token)
 
 
-class _SilentHandler(WSGIRequestHandler):
-    """Says nothing: standard error is not for scrapes."""
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def served(board: Board, address: Address) -> Iterator[int]:
+def served(site: Site, address: Address) -> AbstractContextManager[int]:
     """
-    Serve the board, and give the port: that of the address, or a free one where it is 0.
+    Serve a site, and give the port: that of the address, or a free one where it is 0.
 
     Raises:
-        ConfigError: the address is in use, is not one of this machine, or needs rights that the process lacks.
+        ConfigError: when it is entered: the address is in use, is not one of this machine, or needs rights that the
+            process lacks.
     """
-    try:
-        server = _Server(address)
-    except OSError as error:
-        fault = f"metrics.address: cannot listen on {address}: {(error.strerror or str(error)).lower()}"
-        hint = "Hint: choose another port, or leave it unset to show no metrics"
-        raise ConfigError([f"{fault}. {hint}"]) from error
-    server.set_app(_application(board))
-    thread = Thread(target=server.serve_forever, args=(_POLL_S,), name="headgate-metrics", daemon=True)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    hint = "choose another port, or set metrics.enabled: false"
+    return listening(address, partial(_Handler, site), option="metrics.address", hint=hint)
 
 
-def _application(board: Board) -> WSGIApplication:
-    registry = CollectorRegistry()
-    registry.register(FleetCollector(board))
-    ProcessCollector(registry=registry)
+class _Handler(Handler):
+    def __init__(self, site: Site, *connection: Any) -> None:
+        self._site = site
+        super().__init__(*connection)
 
-    def answer(request: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        if request["PATH_INFO"] != PATH:
-            start("404 Not Found", [("Content-Type", "text/plain")])
-            return [f"the metrics are at {PATH}\n".encode()]
-        if request["REQUEST_METHOD"] != "GET":
-            start("405 Method Not Allowed", [("Allow", "GET")])
-            return []
-        blocks = exposed(registry.collect())
-        headers = [("Content-Type", CONTENT_TYPE), ("Vary", "Accept-Encoding")]
-        if "gzip" not in request.get("HTTP_ACCEPT_ENCODING", ""):
-            start("200 OK", headers)
-            return blocks
-        start("200 OK", [*headers, ("Content-Encoding", "gzip")])
-        return compressed(blocks)
+    def do_GET(self) -> None:  # noqa: N802 - so the library calls it
+        """Show what is asked for."""
+        health = self._site.board.health
+        path = self.path.partition("?")[0]
+        if path == METRICS:
+            self._show_metrics()
+        elif path == ALIVE:
+            self._tell(health.alive())
+        elif path == READY:
+            self._tell(health.ready())
+        else:
+            self.answer(HTTPStatus.NOT_FOUND, f"there are {METRICS}, {ALIVE} and {READY}")
 
-    return answer
+    def do_POST(self) -> None:  # noqa: N802 - so the library calls it
+        """Refuse: there is nothing to be done here but to read."""
+        self.answer(HTTPStatus.METHOD_NOT_ALLOWED, Allow="GET")
+
+    def _show_metrics(self) -> None:
+        if not self.shows(self._site.token):
+            why = "the token is missing or not the right one"
+            self.answer(HTTPStatus.UNAUTHORIZED, why, WWW_Authenticate="Bearer")
+            return
+        blocks, headers = exposed(self._site.registry.collect()), {"Vary": "Accept-Encoding"}
+        if "gzip" in self.headers.get("Accept-Encoding", ""):
+            blocks, headers = compressed(blocks), {**headers, "Content-Encoding": "gzip"}
+        self.begin(HTTPStatus.OK, TEXT_FORMAT, **headers)
+        for block in blocks:
+            self.wfile.write(block)
+
+    def _tell(self, checks: Sequence[Check]) -> None:
+        ok = all(check.ok for check in checks)
+        status = HTTPStatus.OK if ok else HTTPStatus.SERVICE_UNAVAILABLE
+        lines = [json.dumps(_told(check, whole=self.shows(self._site.token))) for check in checks]
+        # A line a check, for people.
+        body = ",\n".join(f"  {line}" for line in lines)
+        text = f'{{"status": "{"ok" if ok else "failing"}", "checks": [\n{body}\n]}}'
+        self.answer(status, text, kind="application/json", Cache_Control="no-store")
+
+
+def _told(check: Check, *, whole: bool) -> Mapping[str, object]:
+    since = check.since.isoformat(timespec="seconds") if check.since else None
+    told = {"name": check.name, "ok": check.ok, "since": since}
+    return {**told, "why": check.why} if whole and not check.ok else told

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from headgate.control.runner import Listener, TickListener
+from headgate.control.deciding import Decider
+from headgate.control.leases import Leases
+from headgate.control.runner import BeatListener, Listener, TickListener
 from headgate.model.decision import Decision
 from headgate.model.events import Event
-from headgate.ports import EventHandler, JobList, JobListFetcher
+from headgate.model.measures import JobStatus
+from headgate.ports import (
+    CircumstanceSink,
+    DecisionSink,
+    EventHandler,
+    FleetEvaluator,
+    JobList,
+    JobListFetcher,
+    SampleSink,
+    ScalingRealizer,
+    StateStore,
+)
 from headgate.telemetry.board import Board
+from headgate.telemetry.watched import (
+    WatchedCircumstanceSink,
+    WatchedDecider,
+    WatchedDecisionSink,
+    WatchedEvaluator,
+    WatchedRealizer,
+    WatchedSampleSink,
+    watched_store,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +64,53 @@ class Tap:
     def ticks(self) -> TickListener:
         """Hear of every tick."""
         return (lambda _: None) if self.board is None else self.board.ticked
+
+    @property
+    def begins(self) -> BeatListener:
+        """Hear of every tick that begins."""
+        return (lambda _: None) if self.board is None else self.board.vitals.began
+
+    @property
+    def stops(self) -> Callable[[], None]:
+        """Hear of the stop."""
+        return (lambda: None) if self.board is None else self.board.vitals.stop
+
+    def store(self, store: StateStore) -> StateStore:
+        """Hear whether a store answers."""
+        return store if self.board is None else watched_store(store, self.board.vitals)
+
+    def leases(self, leases: Leases | None) -> Leases | None:
+        """Know how the jobs are divided."""
+        if self.board is not None and leases is not None:
+            self.board.vitals.divide(lambda: leases.standing)
+        return leases
+
+    def samples(self, cluster: str, sink: SampleSink) -> SampleSink:
+        """Hear of a cluster's samples, which are to come from now on."""
+        if self.board is None:
+            return sink
+        self.board.vitals.expect([cluster])
+        return WatchedSampleSink(sink, cluster, self.board.vitals)
+
+    def kept(self, sink: DecisionSink) -> DecisionSink:
+        """Hear of decisions that are kept."""
+        return sink if self.board is None else WatchedDecisionSink(sink, self.board.vitals, self.board.phases)
+
+    def recorded(self, sink: CircumstanceSink) -> CircumstanceSink:
+        """Hear of circumstances that are kept."""
+        return sink if self.board is None else WatchedCircumstanceSink(sink, self.board.vitals, self.board.phases)
+
+    def evaluator(self, evaluator: FleetEvaluator) -> FleetEvaluator:
+        """Hear of evaluations."""
+        return evaluator if self.board is None else WatchedEvaluator(evaluator, self.board.vitals, self.board.phases)
+
+    def realizer(self, realizer: ScalingRealizer) -> ScalingRealizer:
+        """Hear of requests to engines."""
+        return realizer if self.board is None else WatchedRealizer(realizer, self.board.phases)
+
+    def decider(self, decider: Decider) -> Decider:
+        """Hear of deciding for jobs."""
+        return decider if self.board is None else WatchedDecider(decider, self.board.phases)
 
 
 class CountingEventHandler:
@@ -83,4 +153,6 @@ class WatchedJobListFetcher:
             self._board.unlisted(self._cluster)
         else:
             self._board.listed(self._cluster, sum(not job.status.is_over for job in listed.jobs))
+            if not any(job.status is JobStatus.RUNNING for job in listed.jobs):
+                self._board.vitals.idled(self._cluster)
         return listed

@@ -194,6 +194,8 @@ def _source_metrics(
         yield f"{operator}.pendingRecords", even(job.pending)
     for partition in range(vertex.partitions or 0):
         yield f"{operator}.KafkaSourceReader.topic.input.partition.{partition}.currentOffset", even(0.0)
+    if vertex.fetch_bytes is not None:
+        yield f"{operator}.KafkaSourceReader.KafkaConsumer.fetch-size-max", [vertex.fetch_bytes] * vertex.parallelism
 
 
 def _failure(at_ms: int, stacktrace: str) -> dict[str, Any]:

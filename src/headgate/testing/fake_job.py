@@ -49,6 +49,7 @@ class FakeVertex:
         has_lag: whether a source has a `pendingRecords` metric.
         metric_prefix: how the names of a source's operator metrics begin.
         has_busy_time: False for a legacy source, which reports the text NaN.
+        fetch_bytes: the largest fetch of a Kafka source's consumer; None for a source without such a metric.
     """
 
     id: str
@@ -63,6 +64,7 @@ class FakeVertex:
     has_lag: bool = True
     metric_prefix: str = "Source__"
     has_busy_time: bool = True
+    fetch_bytes: float | None = None
     finished: bool = False
     records_in: float = 0.0
     records_out: float = 0.0

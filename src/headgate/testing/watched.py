@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -12,6 +12,7 @@ from headgate.engines.simulated.job import RunningJob
 from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobMeasure
+from headgate.model.orders import Orders, StandingOrders
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.state import Intent, JobState, ScalingRecord, VersionedState
 from headgate.model.topology import Topology
@@ -252,6 +253,15 @@ class _WatchedStore:
 
     def in_flight(self) -> tuple[JobKey, ...]:
         return self._store.in_flight()
+
+    def states(self) -> Mapping[JobKey, JobState]:
+        return self._store.states()
+
+    def orders(self) -> StandingOrders:
+        return self._store.orders()
+
+    def change_orders(self, job: JobKey | None, change: Callable[[Orders], Orders], /) -> Orders:
+        return self._store.change_orders(job, change)
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
         return self._store.acquire(shard, holder, duration, now=now)

@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from functools import partial
 
+from headgate.config.ordered import Overlay
 from headgate.config.reload import LiveOptions
-from headgate.control.reloading import Reloading
-from headgate.control.runner import Listener, Runner, nothing
+from headgate.control.runner import Listener, Runner
 from headgate.control.selection import SelectedCollector
 from headgate.events.opening import EventService
 from headgate.options.service import ServiceOptions
@@ -20,9 +20,6 @@ from headgate.samplelog.upkeep import upkeep
 from headgate.signals.collector import WithSignals
 from headgate.signals.discreet import DiscreetSource
 from headgate.signals.opening import close_sources, open_sources
-from headgate.telemetry.board import Board
-from headgate.telemetry.server import served
-from headgate.telemetry.tap import Tap
 from headgate.wiring.data import data_path
 from headgate.wiring.deciding import Deciding
 from headgate.wiring.engines import collect_time_limit, open_engines
@@ -30,6 +27,7 @@ from headgate.wiring.extending import job_lists, open_host
 from headgate.wiring.reacting import open_steering
 from headgate.wiring.remembering import remember
 from headgate.wiring.telling import open_listeners, tellers
+from headgate.wiring.watching import open_telemetry
 
 
 @asynccontextmanager
@@ -51,13 +49,14 @@ async def service(
     """
     now = partial(_in_force, options, live)
     async with AsyncExitStack() as stack:
-        tap = _tap(options, stack)
+        tap = open_telemetry(options.metrics, stack)
         # Asked at each step of a redeploy, of which there is none before there is a cycle, and with that an outbox.
         engines = await open_engines(options, now, stack, still_ours=lambda job: outbox.may_act(job))  # noqa: PLW0108
         host = await open_host(now, engines.provided, stack)
         listeners = open_listeners(options.events, host, events, stack)
         saved, told = tellers(listeners.handler, tap)
-        outbox = remember(options, host, saved, stack)
+        outbox = remember(options, host, saved, stack, tap)
+        outbox.book.overlay = lambda: Overlay.of(now())
         # Before the leases are given up: who has them next would go on with what this process is still at.
         stack.push_async_callback(engines.redeploy.close)
         deciding = Deciding(
@@ -70,19 +69,9 @@ async def service(
             events=told,
             decisions=decisions,
             steering=open_steering(now, host, engines.spark, outbox=outbox, events=told, stack=stack),
+            tap=tap,
         )
-        yield Runner(
-            observers=deciding.observers(tap),
-            cycle=deciding.cycle(),
-            events=told,
-            leases=outbox.leases,
-            collect_interval=lambda: now().collect_interval,
-            decide_interval=lambda: now().decide_interval,
-            before_decisions=Reloading(live=live, events=told) if live else nothing,
-            on_decisions=tap.decisions(on_decisions),
-            on_tick=tap.ticks,
-            upkeep=lambda at: _keep_house(now(), listeners, at),
-        )
+        yield deciding.runner(live=live, on_decisions=on_decisions, upkeep=lambda at: _keep_house(now(), listeners, at))
 
 
 def _in_force(options: ServiceOptions, live: LiveOptions | None) -> ServiceOptions:
@@ -114,12 +103,3 @@ def _keep_house(options: ServiceOptions, listeners: EventService, at: datetime) 
         upkeep(options.log, at)
     finally:
         listeners.expire(at - options.events.retention)
-
-
-def _tap(options: ServiceOptions, stack: AsyncExitStack) -> Tap:
-    address = options.metrics.listen_on
-    if address is None:
-        return Tap()
-    board = Board()
-    stack.enter_context(served(board, address))
-    return Tap(board=board)

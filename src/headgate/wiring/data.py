@@ -19,7 +19,7 @@ from headgate.pipeline.downtime import DowntimeLearner, RescaleSource
 from headgate.pipeline.downtime_book import NotedDecisions, NotedSamples, RescaleBook
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.selected import WindowSource
-from headgate.ports import DecisionSink, EventHandler, FleetEvaluator, SampleSink
+from headgate.ports import CircumstanceSink, DecisionSink, EventHandler, FleetEvaluator, SampleSink
 from headgate.samplelog.windows import LogWindows
 from headgate.samplelog.writer import SampleLog
 from headgate.wiring.intake import open_intake
@@ -38,6 +38,8 @@ class DataPath:
     evaluator: FleetEvaluator
     windows: WindowSource
     """Gives samples back, for jobs that are evaluated apart."""
+    circumstances: CircumstanceSink | None
+    """Where it is kept what decisions depended on; None: where samples are not, nothing can be made again."""
     downtimes: DowntimeLearner
     """Learns from the same samples and decisions how long rescales stop jobs."""
 
@@ -61,6 +63,7 @@ def data_path(
             decisions=NotedDecisions(decisions, book),
             evaluator=memory,
             windows=memory,
+            circumstances=None,
             downtimes=DowntimeLearner(book),
         )
     spark = _spark_evaluator(options, now)
@@ -70,6 +73,7 @@ def data_path(
         decisions=decisions,
         evaluator=spark,
         windows=LogWindows(options.log.path),
+        circumstances=decisions,
         downtimes=DowntimeLearner(_log_rescales(spark, options.log.path)),
     )
 

@@ -1,11 +1,12 @@
-"""The control side: an observer for each cluster and the cycle, with every port that they hold."""
+"""The control side: an observer for each cluster, the cycle and what lets them tick, with every port that they hold."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headgate.config import for_job
 from headgate.config.launches import SAVEPOINT_REDEPLOY, launch_of
+from headgate.config.reload import LiveOptions
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.deciding import PluginDecider
@@ -16,9 +17,12 @@ from headgate.control.reactive.asking import HostedPolicies
 from headgate.control.reactive.deciding import ReactiveDecider
 from headgate.control.reactive.fitness import Fitness
 from headgate.control.reactive.steering import Steering
+from headgate.control.recording import Recorder
 from headgate.control.redeployment import Redeployment
+from headgate.control.reloading import Reloading
 from headgate.control.restarts import Restarts
 from headgate.control.rollback.step import RollbackStep
+from headgate.control.runner import Listener, Runner, Upkeep, nothing
 from headgate.control.selection import SelectedRealizer
 from headgate.pipeline.selected import SelectedEvaluator
 from headgate.plugins.host import PluginHost
@@ -43,41 +47,78 @@ class Deciding:
     decisions: DecisionSink | None
     """Where they are kept; None: in the log."""
     steering: Steering
+    tap: Tap = field(default_factory=Tap)
+    """Hears of what passes."""
+
+    def runner(self, *, live: LiveOptions | None, on_decisions: Listener, upkeep: Upkeep) -> Runner:
+        """Put together what ticks; live options are looked after, and what comes of cycles is told."""
+        return Runner(
+            observers=self.observers(),
+            cycle=self.cycle(),
+            events=self.events,
+            leases=self.outbox.leases,
+            collect_interval=lambda: self.now().collect_interval,
+            decide_interval=lambda: self.now().decide_interval,
+            before_decisions=Reloading(live=live, events=self.events) if live else nothing,
+            on_decisions=self.tap.decisions(on_decisions),
+            on_begin=self.tap.begins,
+            on_tick=self.tap.ticks,
+            on_stop=self.tap.stops,
+            upkeep=upkeep,
+        )
 
     def cycle(self) -> Cycle:
         """Put the cycle together."""
+        restarts = Restarts(model=self.data.downtimes, learn=self.data.downtimes.learn)
         return Cycle(
             mode=lambda: self.now().mode,
-            evaluator=self._evaluator(),
+            evaluator=self.tap.evaluator(self._evaluator()),
             actuator=self._actuator(),
             outbox=self.outbox,
             events=self.events,
-            decisions=self.decisions or self.data.decisions,
+            decisions=self.tap.kept(self.decisions or self.data.decisions),
             rollback=RollbackStep(failures=self.engines.history, memory=self._memory()),
             steering=self.steering,
-            restarts=Restarts(model=self.data.downtimes, learn=self.data.downtimes.learn),
-            decider=ReactiveDecider(
-                usual=PluginDecider(host=self.host, events=self.events),
-                events=self.events,
-                ledger=self.steering.ledger,
-                policies=HostedPolicies(host=self.host),
-                fitness=Fitness(find=self.engines.facts),
+            restarts=restarts,
+            recorder=self._recorder(restarts),
+            decider=self.tap.decider(
+                ReactiveDecider(
+                    usual=PluginDecider(host=self.host, events=self.events),
+                    events=self.events,
+                    ledger=self.steering.ledger,
+                    policies=HostedPolicies(host=self.host),
+                    fitness=Fitness(find=self.engines.facts),
+                )
             ),
+        )
+
+    def _recorder(self, restarts: Restarts) -> Recorder | None:
+        sink = self.data.circumstances
+        if sink is None:
+            return None
+        return Recorder(
+            sink=self.tap.recorded(sink),
+            events=self.events,
+            collect_interval=lambda: self.now().collect_interval,
+            restarts=restarts,
+            mode=lambda: self.now().mode,
         )
 
     def _memory(self) -> WorkersMemoryRaise:
         providers = {cluster.name: cluster.provider for cluster in self.steering.clusters}
         return WorkersMemoryRaise(providers=providers, fetchers=self.engines.fetchers)
 
-    def observers(self, tap: Tap) -> tuple[Observer, ...]:
-        """Put an observer together for each cluster, whose calls the tap sees."""
+    def observers(self) -> tuple[Observer, ...]:
+        """Put an observer together for each cluster, whose answers the tap hears."""
         return tuple(
             Observer(
-                fetcher=tap.fetcher(cluster, fetcher),
+                fetcher=self.tap.fetcher(cluster, fetcher),
                 collector=self.collector,
-                sink=self.data.samples_of(cluster),
+                sink=self.tap.samples(cluster, self.data.samples_of(cluster)),
                 events=self.events,
                 time_limit=collect_time_limit(self.now()),
+                cluster=cluster,
+                applied=self.outbox.book.applied,
             )
             for cluster, fetcher in self.engines.fetchers.items()
         )
@@ -99,7 +140,7 @@ class Deciding:
     def _actuator(self) -> Actuator:
         return Actuator(
             collector=self.collector,
-            realizer=SelectedRealizer(usual=self.engines.in_place, host=self.host),
+            realizer=self.tap.realizer(SelectedRealizer(usual=self.engines.in_place, host=self.host)),
             outbox=self.outbox,
             events=self.events,
             redeployment=Redeployment(

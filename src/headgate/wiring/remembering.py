@@ -21,6 +21,7 @@ from headgate.stores.lease_objects import LeaseObjects
 from headgate.stores.memory import MemoryStateStore
 from headgate.stores.opening import open_store
 from headgate.stores.split import SplitStateStore
+from headgate.telemetry.tap import Tap
 
 _CALLS = 6
 """
@@ -31,8 +32,12 @@ _NO_FENCE = (
     "lease.kubernetes: needs a database that several hosts share. Hint: state-store: postgresql://... or mysql://..."
 )
 
+NOBODY_LISTENS = Tap()
 
-def remember(options: ServiceOptions, host: PluginHost, events: EventHandler, stack: AsyncExitStack) -> Outbox:
+
+def remember(
+    options: ServiceOptions, host: PluginHost, events: EventHandler, stack: AsyncExitStack, tap: Tap = NOBODY_LISTENS
+) -> Outbox:
     """
     Give the state store, with the events that leave from it, under the leases of this process.
 
@@ -42,7 +47,9 @@ def remember(options: ServiceOptions, host: PluginHost, events: EventHandler, st
     store = _open_state(options.state_store, host)
     if options.lease.kubernetes.enabled:
         store = _split(store, options, stack)
-    return Outbox(store=store, events=events, leases=_divide(store, options, stack))
+    watched = tap.store(store)
+    leases = None if isinstance(store, MemoryStateStore) else _divide(watched, options, stack)
+    return Outbox(store=watched, events=events, leases=tap.leases(leases))
 
 
 def _open_state(reference: str, host: PluginHost) -> StateStore:
@@ -72,10 +79,8 @@ def _split(states: StateStore, options: ServiceOptions, stack: AsyncExitStack) -
     return SplitStateStore(states, leases)
 
 
-def _divide(store: StateStore, options: ServiceOptions, stack: AsyncExitStack) -> Leases | None:
-    """Divide the jobs among all that share store and clusters; None where no other process can see the store."""
-    if isinstance(store, MemoryStateStore):
-        return None
+def _divide(store: StateStore, options: ServiceOptions, stack: AsyncExitStack) -> Leases:
+    """Divide the jobs among all that share store and clusters: all processes that can see the store."""
     leases = Leases(
         store,
         shards=options.lease.shards,

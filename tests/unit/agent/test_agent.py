@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from headgate.agent.attached import Agent, Switch
+from headgate.agent.attached import Agent
 from headgate.agent.attaching import confirm_ended, confirm_same
 from headgate.agent.composing import Control, Engine
 from headgate.agent.journal import Journal
@@ -21,6 +21,8 @@ from headgate.errors import ConflictError, UnreachableError, UnsupportedError
 from headgate.model.decision import Outcome
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics
+from headgate.model.orders import Given
+from headgate.model.reasons import Reason
 from headgate.model.rollback import JobFailures
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.options.agent import AgentOptions
@@ -119,8 +121,8 @@ class Story:
         )
         self.alive = True
         self.ended, self.released, self.held = Flag(), Flag(), Flag()
-        self.switch = Switch(Mode.ACT)
         self.journal = Journal()
+        self.store = MemoryStateStore()
         restarts = QueryRestarts(NoQueries(), {})
         engine = Engine(
             job=APP,
@@ -135,14 +137,14 @@ class Story:
         control = Control(
             engine=engine,
             options=OPTIONS,
-            mode=lambda: self.switch.mode,
+            mode=Mode.ACT,
             host=Host(),
-            store=MemoryStateStore(),
+            store=self.store,
             journal=self.journal,
         )
         self.is_alive: Callable[[], bool] = lambda: self.alive
         self.loop = ControlLoop(control.runner, is_alive=lambda: self.is_alive(), on_end=self.ended.set)  # noqa: PLW0108 - a story may change it
-        self.agent = Agent(engine=engine, journal=self.journal, switch=self.switch, loop=self.loop)
+        self.agent = Agent(engine=engine, journal=self.journal, mode=Mode.ACT, loop=self.loop)
 
     async def _release(self) -> None:
         self.released.set()
@@ -178,9 +180,11 @@ def test_it_scales_and_explains_itself(story: Story) -> None:
 
 def test_while_it_is_paused_it_only_says_what_it_would_do(story: Story) -> None:
     """And does it once it is resumed."""
-    story.agent.pause()
+    story.agent.pause("an experiment")
     story.loop.start()
-    until(lambda: story.agent.status.outcome is Outcome.RESCALE)
+    until(lambda: any(proposal.wanted == 4 for made in story.agent.decisions for proposal in made.proposals))
+    assert story.agent.status.reason is Reason.PAUSED
+    assert "an experiment; without that: " in story.agent.status.message
     assert story.agent.status.mode is Mode.ADVISE
     assert not story.application.requests
     story.agent.resume()
@@ -268,6 +272,18 @@ def test_paused_it_lets_go_of_the_executors(story: Story) -> None:
     assert not story.held.is_set()
     story.agent.resume()
     assert story.held.wait(PATIENCE_S)
+
+
+def test_a_pause_from_elsewhere_is_followed(story: Story) -> None:
+    """Somebody orders it through the store, as `headgate pause` does: it is the same as the agent's own."""
+    story.loop.start()
+    pause = Given(at=datetime(2026, 1, 1, tzinfo=UTC), by="anna@host")
+    story.store.change_orders(APP, lambda orders: replace(orders, pause=pause))
+    assert story.released.wait(PATIENCE_S)
+    assert story.agent.status.mode is Mode.ADVISE
+    story.agent.resume()
+    assert story.held.wait(PATIENCE_S)
+    assert story.store.orders().pause_of(APP) is None
 
 
 def test_an_agent_of_other_queries_is_not_taken_for_this_one() -> None:

@@ -31,7 +31,7 @@ from threading import Event
 
 import headgate
 import headgate.agent.attaching
-from headgate.agent.attached import Agent, Switch
+from headgate.agent.attached import Agent
 from headgate.agent.composing import Control, Engine
 from headgate.agent.journal import Journal
 from headgate.agent.loop import ControlLoop
@@ -89,7 +89,7 @@ control = Control(
     host=PluginHost(lambda: settings.catalog, settings.options.plugins, resolve=resolve),
 )
 loop = ControlLoop(control.runner, is_alive=lambda: True, on_end=ended.set)
-agent = Agent(engine=engine, journal=journal, switch=Switch(Mode.ACT), loop=loop)
+agent = Agent(engine=engine, journal=journal, mode=Mode.ACT, loop=loop)
 loop.start()
 waited = Event()
 for _ in range(3000):

@@ -27,7 +27,8 @@ from headgate.model.identity import JobKey
 from headgate.model.state import JobState
 from headgate.options.agent import AgentOptions
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.options.service import LOOPBACK, Address, IntakeOptions, LogOptions, ServiceOptions
+from headgate.options.service import LogOptions, ServiceOptions
+from headgate.options.serving import LOOPBACK, Address, IntakeOptions
 from headgate.samplelog.reader import LogReader
 from headgate.testing.builders import at, chain, evaluated, sample
 from headgate.testing.fakes import RecordingEvents

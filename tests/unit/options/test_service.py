@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.options.service import Address, ClusterOptions, MetricsOptions, ServiceOptions
+from headgate.options.service import ClusterOptions, ServiceOptions
+from headgate.options.serving import Address, IntakeOptions, MetricsOptions
 
 
 @pytest.mark.parametrize("name", ["", "a/b"])
@@ -62,7 +63,7 @@ def test_each_cluster_has_a_name_of_its_own() -> None:
 )
 def test_where_the_metrics_are_served(text: str, host: str, port: int) -> None:
     """This machine only, unless a host is named."""
-    address = MetricsOptions(address=text).listen_on
+    address = MetricsOptions(address=text, token="${env:TOKEN}").listen_on  # noqa: S106 - a reference
     assert address == Address(host=host, port=port)
     assert Address.parse(str(address)) == address
 
@@ -72,3 +73,22 @@ def test_an_address_that_is_none_is_refused(text: str) -> None:
     """With an example."""
     with pytest.raises(ValueError, match=r"is none\. Hint: write host:port"):
         MetricsOptions(address=text)
+
+
+@pytest.mark.parametrize("kind", [MetricsOptions, IntakeOptions])
+def test_what_other_machines_reach_needs_a_token(kind: type[MetricsOptions | IntakeOptions]) -> None:
+    """An empty one is none, and everything that is wrong is said at once; this machine needs none."""
+    for address in ("0.0.0.0:9464", "metrics.internal:9464", "[::]:9464"):
+        with pytest.raises(ValueError, match="is reached from other machines, so token is needed"):
+            kind(address=address)
+    for address in (":9464", "localhost:9464", "127.0.0.2:9464", "[::1]:9464"):
+        assert kind(address=address).token is None
+    with pytest.raises(ValueError, match="token is empty") as raised:
+        kind(address="9464", token=" ")  # noqa: S106 - none at all
+    assert "is none" in str(raised.value)
+
+
+def test_metrics_are_served_on_this_machine_unless_they_are_not_wanted() -> None:
+    """Whoever looks into an incident should find them there."""
+    assert MetricsOptions().enabled
+    assert str(MetricsOptions().listen_on) == "127.0.0.1:9464"

@@ -29,7 +29,7 @@ def test_a_rescale_comes_back_as_it_was() -> None:
 
 def test_the_schema_version_stands_in_the_text() -> None:
     """A text can be told from those of other versions by itself."""
-    assert json.loads(encode_state(JobState()))["schema_version"] == SCHEMA_VERSION == 3
+    assert json.loads(encode_state(JobState()))["schema_version"] == SCHEMA_VERSION == 4
 
 
 def test_a_state_from_before_redeploys_is_read() -> None:
@@ -61,6 +61,6 @@ def test_a_state_from_before_rollbacks_is_read() -> None:
 
 def test_a_state_of_a_newer_headgate_is_refused() -> None:
     """Whatever this one does not know of it would be lost with the next save."""
-    newer = encode_state(full_state()).replace('"schema_version":3', '"schema_version":4')
-    with pytest.raises(PermanentError, match=r"job j in s has schema version 4, this Headgate reads 1 to 3.* newer"):
+    newer = encode_state(full_state()).replace('"schema_version":4', '"schema_version":5')
+    with pytest.raises(PermanentError, match=r"job j in s has schema version 5, this Headgate reads 1 to 4.* newer"):
         decode_state(newer, job="j", store="s")

@@ -99,6 +99,25 @@ def test_counters_outlive_a_short_absence_but_not_the_job(scrape: Scrape) -> Non
     assert scrape(board)["headgate_job_balanced_total"] == {("prod", "returns"): 3}
 
 
+def test_a_cluster_that_is_gone_is_forgotten_with_its_jobs(scrape: Scrape) -> None:
+    """Where each job has a cluster of its own their number would grow for ever."""
+    board, away = Board(), JobKey("yarn:application_1", "orders")
+    board.decided([decided(0), decided(0, job=away)])
+    board.decided([decided(KEPT.total_seconds())])
+    assert ("yarn:application_1", "Keep", "Balanced") in scrape(board)["headgate_decisions_total"]
+    board.decided([decided(1 + KEPT.total_seconds())])
+    assert scrape(board)["headgate_decisions_total"] == {("prod", "Keep", "Balanced"): 3}
+
+
+def test_jobs_that_somebody_paused_are_counted_by_cluster(scrape: Scrape) -> None:
+    """None is a number too: an alert on it has a series from the beginning."""
+    board = Board()
+    board.decided([decided(0), decided(0, job=OTHER)])
+    assert scrape(board)["headgate_cluster_paused_jobs"] == {("prod",): 0}
+    board.decided([replace(waiting(30), reason=Reason.PAUSED), decided(30, job=OTHER)])
+    assert scrape(board)["headgate_cluster_paused_jobs"] == {("prod",): 1}
+
+
 def test_what_is_done_what_is_said_and_what_is_left_are_counted_apart(scrape: Scrape) -> None:
     """A decision that could not be made is none of them; all of them stand by their reason."""
     board = Board()

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+import yaml
+
+from headgate.control.runner import Work
+from headgate.model.events import EventReason
 from headgate.model.metrics import JobMetric, ScalingMetric
 from headgate.telemetry import families
 from headgate.telemetry.board import Board
 from headgate.telemetry.collector import FleetCollector
-from headgate.telemetry.families import SECTIONS, Kind
+from headgate.telemetry.families import SECTIONS, Family, Kind
 
-HOW_TO = Path(__file__).parents[3] / "docs" / "how-to" / "watch-headgate.md"
+ROOT = Path(__file__).parents[3]
+HOW_TO = ROOT / "docs" / "how-to" / "watch-headgate.md"
+RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
 
 ALL = [family for section in SECTIONS.values() for family in section]
+VALUES = {
+    "tick": {work.name.lower() for work in Work},
+    "reason": {*EventReason},
+    "check": {check.name for check in Board().health.ready()},
+    "holder": {"self", "others", "nobody"},
+}
 
 
 def test_names_follow_the_conventions() -> None:
@@ -40,8 +54,44 @@ def test_exactly_what_is_declared_is_shown() -> None:
     assert sorted(shown) == sorted(family.name for family in ALL)
 
 
-def test_the_how_to_names_only_what_there_is() -> None:
-    """A query copied from the page finds something."""
-    named = set(re.findall(r"headgate_[a-z_]+", HOW_TO.read_text(encoding="utf-8")))
+def test_every_metric_of_the_reference_has_its_family() -> None:
+    """Its counters, and what its gauges give but NaN: one of present value and mean of each metric."""
+    theirs = {family.reference for family in ALL if family.reference}
+    averages = {"LOAD.Average", "TRUE_PROCESSING_RATE.Average", "TARGET_DATA_RATE.Average"}
+    others = {f"{metric}.Current" for metric in ScalingMetric if f"{metric}.Average" not in averages}
+    assert theirs == {"scalings", "balanced", "errors"} | averages | others
+
+
+@pytest.mark.parametrize("text", [HOW_TO, RULES], ids=lambda path: path.name)
+def test_only_what_there_is_is_named(text: Path) -> None:
+    """A query copied from the page finds something, and a rule can fire."""
+    named = set(re.findall(r"headgate_[a-z_]+", text.read_text(encoding="utf-8")))
     assert named
-    assert named <= {family.name for family in ALL}
+    assert named <= {name for family in ALL for name in _series(family)}
+
+
+def test_rules_ask_for_labels_that_there_are() -> None:
+    """And for values of them: a reason, a check or a tick that is called otherwise would never fire."""
+    for family, matchers in _selectors(RULES.read_text(encoding="utf-8")):
+        for label, values in re.findall(r'(\w+)[!=]=?~?"([^"]*)"', matchers):
+            assert label in family.labels
+            assert set(values.split("|")) <= VALUES[label]
+
+
+def test_rules_are_what_prometheus_reads() -> None:
+    """Each has a name of its own, an expression, and says what is the matter."""
+    (group,) = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+    assert all(rule.keys() - {"for"} == {"alert", "expr", "labels", "annotations"} for rule in group["rules"])
+    assert all(rule["annotations"].keys() == {"summary"} for rule in group["rules"])
+    assert len({rule["alert"] for rule in group["rules"]}) == len(group["rules"])
+
+
+def _selectors(text: str) -> Iterator[tuple[Family, str]]:
+    known = {name: family for family in ALL for name in _series(family)}
+    return ((known[name], matchers) for name, matchers in re.findall(r"(headgate_[a-z_]+)\{([^}]*)\}", text))
+
+
+def _series(family: Family) -> Iterator[str]:
+    yield family.name
+    if family.kind is Kind.HISTOGRAM:
+        yield from (f"{family.name}_{part}" for part in ("bucket", "count", "sum"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,21 +17,14 @@ from threading import Event
 import pytest
 
 from headgate.algorithm.decide import decide
-from headgate.control.runner import Runner
+from headgate.control.runner import Runner, TickRun, Work
 from headgate.errors import ConfigError
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
-from headgate.options.service import (
-    LOOPBACK,
-    Address,
-    ClusterOptions,
-    LogOptions,
-    MetricsOptions,
-    Pipeline,
-    ServiceOptions,
-)
+from headgate.options.service import ClusterOptions, LogOptions, Pipeline, ServiceOptions
+from headgate.options.serving import LOOPBACK, Address, MetricsOptions
 from headgate.telemetry.board import Board
-from headgate.telemetry.server import served
+from headgate.telemetry.server import Site, served
 from headgate.telemetry.tap import Tap
 from headgate.testing.builders import ORDERS, at, chain, context, evaluated, sample
 from headgate.testing.scenario import Scenario
@@ -40,6 +34,7 @@ Page = Mapping[str, Mapping[tuple[str, ...], float]]
 Parse = Callable[[str], Page]
 
 ANYWHERE = Address(host=LOOPBACK, port=0)
+SECRET = "open sesame"  # noqa: S105 - of this file alone
 
 
 def ask(port: int, path: str = "/metrics", *, method: str = "GET", **headers: str) -> tuple[HTTPResponse, bytes]:
@@ -59,7 +54,7 @@ def board() -> Board:
 @pytest.fixture
 def port(board: Board) -> Iterator[int]:
     """Serve the board."""
-    with served(board, ANYWHERE) as port:
+    with served(Site.over(board), ANYWHERE) as port:
         yield port
 
 
@@ -84,8 +79,11 @@ async def test_a_running_service_can_be_scraped(board: Board, port: int, parse: 
         collect_interval=timedelta(milliseconds=20),
         decide_interval=timedelta(milliseconds=20),
         on_decisions=tap.decisions(listen),
+        on_begin=tap.begins,
         on_tick=tap.ticks,
+        on_stop=tap.stops,
     )
+    assert (await asyncio.to_thread(ask, port, "/readyz"))[0].status == 503
     await runner.run(stop)
 
     response, body = await asyncio.to_thread(ask, port)
@@ -96,6 +94,8 @@ async def test_a_running_service_can_be_scraped(board: Board, port: int, parse: 
     assert page["headgate_tick_duration_seconds_count"]["decide",] >= 2
     assert page["headgate_tick_duration_seconds_count"]["collect",] >= 1
     assert page["process_start_time_seconds"][()] > 0
+    _, body = await asyncio.to_thread(ask, port, "/readyz")
+    assert [check["name"] for check in json.loads(body)["checks"] if not check["ok"]] == ["staying"]
 
 
 def test_a_page_comes_compressed_to_whom_wants_that(board: Board, port: int) -> None:
@@ -106,6 +106,53 @@ def test_a_page_comes_compressed_to_whom_wants_that(board: Board, port: int) -> 
     assert response.headers["Content-Encoding"] == "gzip"
     ours = [line for line in plain.splitlines() if line.startswith(b"headgate")]
     assert ours == [line for line in gzip.decompress(packed).splitlines() if line.startswith(b"headgate")]
+
+
+def test_health_is_told_check_by_check(board: Board, port: int) -> None:
+    """With its status for probes and its reasons for people; before the first cycle it lives and is not ready."""
+    response, body = ask(port, "/healthz")
+    assert (response.status, response.headers.get_content_type()) == (200, "application/json")
+    assert {check["name"] for check in json.loads(body)["checks"]} == {"loops", "evaluation"}
+    response, body = ask(port, "/readyz?verbose")
+    assert (response.status, json.loads(body)["status"]) == (503, "failing")
+    checks = {check["name"]: check for check in json.loads(body)["checks"]}
+    assert checks["cycle"]["why"] == "the first cycle is not over"
+    assert checks["state-store"].keys() == {"name", "ok", "since"}
+
+    board.ticked(TickRun(work=Work.DECIDE, at=at(0), late=timedelta(), took=timedelta(), failed=False))
+    response, body = ask(port, "/readyz")
+    assert (response.status, json.loads(body)["status"]) == (200, "ok")
+
+
+@pytest.mark.parametrize("shown", ["", "Bearer open", "Bearer open sesam\u00e9", "open sesame"])
+def test_who_does_not_know_the_secret_sees_no_metrics(board: Board, shown: str) -> None:
+    """A probe cannot know it: it is told what it asks, and none of the reasons."""
+    board.vitals.asked_store("postgresql://db.internal refuses")
+    with served(Site.over(board, token=SECRET), ANYWHERE) as port:
+        response, body = ask(port, Authorization=shown)
+        assert (response.status, b"headgate_" in body) == (401, False)
+        assert response.headers["WWW-Authenticate"] == "Bearer"
+        assert ask(port, "/healthz", Authorization=shown)[0].status == 200
+        response, body = ask(port, "/readyz", Authorization=shown)
+        assert (response.status, b'"state-store", "ok": false' in body) == (503, True)
+        assert b"db.internal" not in body
+
+
+def test_who_knows_the_secret_sees_everything(board: Board) -> None:
+    """As Prometheus shows it."""
+    board.vitals.asked_store("postgresql://db.internal refuses")
+    with served(Site.over(board, token=SECRET), ANYWHERE) as port:
+        assert b"headgate_build_info" in ask(port, Authorization=f"Bearer {SECRET}")[1]
+        assert b"db.internal" in ask(port, "/readyz", Authorization=f"Bearer {SECRET}")[1]
+
+
+def test_the_vertices_of_a_large_fleet_can_be_left_out(board: Board, parse: Parse) -> None:
+    """They are most of the series; those of jobs stay."""
+    board.decided([_decision("orders")])
+    with served(Site.over(board, per_vertex=False), ANYWHERE) as port:
+        page = parse(ask(port)[1].decode())
+    assert not [name for name in page if name.startswith("headgate_vertex_")]
+    assert page["headgate_job_outcome_info"]
 
 
 def test_other_paths_say_where_the_metrics_are(port: int) -> None:
@@ -148,7 +195,7 @@ def test_an_address_in_use_is_a_fault_of_the_configuration(board: Board, port: i
     """With its option, the address and what to do."""
     with (
         pytest.raises(ConfigError, match=r"metrics\.address") as raised,
-        served(board, Address(host=LOOPBACK, port=port)),
+        served(Site.over(board), Address(host=LOOPBACK, port=port)),
     ):
         pass
     (fault,) = raised.value.faults
@@ -159,34 +206,60 @@ def test_an_address_in_use_is_a_fault_of_the_configuration(board: Board, port: i
 
 def test_nothing_listens_any_more_when_the_service_has_ended(board: Board) -> None:
     """The port is free for the next one."""
-    with served(board, ANYWHERE) as port:
+    with served(Site.over(board), ANYWHERE) as port:
         assert ask(port)[0].status == 200
     with pytest.raises(ConnectionRefusedError):
         ask(port)
 
 
+async def test_two_services_on_one_machine(tmp_path: Path) -> None:
+    """Nobody has named an address, so the second goes on without; one that is named must be had."""
+    options = _options(tmp_path, MetricsOptions())
+    async with service(options) as first, service(options) as second:
+        assert await first.decide(at(0)) == await second.decide(at(0)) == ()
+    with closing(socket.create_server((LOOPBACK, 0))) as taken:
+        named = MetricsOptions(address=f":{taken.getsockname()[1]}")
+        with pytest.raises(ConfigError, match=r"metrics\.address: cannot listen on"):
+            await service(_options(tmp_path, named)).__aenter__()
+
+
+@pytest.mark.parametrize(("token", "fault"), [("${env:NO_SUCH_TOKEN}", "NO_SUCH_TOKEN"), ("${file:%s}", "is empty")])
+async def test_a_token_that_is_none_stops_the_service_at_its_start(tmp_path: Path, token: str, fault: str) -> None:
+    """Else everybody would be let in, or nobody."""
+    (tmp_path / "token").write_text("\n")
+    metrics = MetricsOptions(token=token.replace("%s", str(tmp_path / "token")))
+    with pytest.raises(ConfigError, match=rf"metrics\.token: .*{fault}"):
+        await service(_options(tmp_path, metrics)).__aenter__()
+
+
 @pytest.mark.parametrize("shown", [True, False])
 async def test_the_service_listens_only_where_it_is_told_to(tmp_path: Path, *, shown: bool) -> None:
-    """With an address from before the first tick to the end; without one nothing is collected at all."""
+    """From before the first tick to the end; switched off, nothing is collected at all."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port = probe.getsockname()[1]
-    options = ServiceOptions(
-        clusters=(ClusterOptions(name="lab", url=f"http://{LOOPBACK}:1"),),
-        pipeline=Pipeline.IN_PROCESS,
-        state_store="memory",
-        log=LogOptions(path=tmp_path),
-        metrics=MetricsOptions(address=f":{port}" if shown else None),
-    )
+    options = _options(tmp_path, MetricsOptions(address=f":{port}", enabled=shown))
     async with service(options) as runner:
         await runner.observe(at(0))
         if shown:
             _, body = await asyncio.to_thread(ask, port)
             assert b'headgate_cluster_reachable{cluster="lab"} 0.0' in body
             assert b'headgate_events_total{reason="ClusterUnreachable",type="Warning"} 1.0' in body
+            _, body = await asyncio.to_thread(ask, port, "/readyz")
+            assert b"there are no samples yet" in body
         else:
             with pytest.raises(ConnectionRefusedError):
                 await asyncio.to_thread(ask, port)
+
+
+def _options(directory: Path, metrics: MetricsOptions) -> ServiceOptions:
+    return ServiceOptions(
+        clusters=(ClusterOptions(name="lab", url=f"http://{LOOPBACK}:1"),),
+        pipeline=Pipeline.IN_PROCESS,
+        state_store="memory",
+        log=LogOptions(path=directory),
+        metrics=metrics,
+    )
 
 
 def _decision(name: str, *, seconds: float = 0, vertex: str = "agg") -> Decision:

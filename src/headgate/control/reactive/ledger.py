@@ -54,6 +54,8 @@ class Ledger:
     standings: dict[JobKey, Standing] = field(default_factory=dict)
     steered: set[str] = field(default_factory=set)
     """Clusters whose workers follow the needs of their jobs."""
+    paused: frozenset[JobKey] = frozenset()
+    """Jobs of which nothing may be changed: for them no worker is added or removed."""
     needs: dict[JobKey, int] = field(default_factory=dict)
     """Slots that each job needs by its load, of those that were evaluated in this cycle and for which it matters."""
     jobs: dict[str, int] = field(default_factory=dict)

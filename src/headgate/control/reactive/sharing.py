@@ -63,6 +63,7 @@ def share_out(observations: Seen, ledger: Ledger, now: datetime) -> None:
     A cluster of which nothing was seen at the last tick offers nothing new: what was offered still stands.
     """
     following = {job for job, seen in observations.items() if is_reactive(seen.ctx.options)}
+    following -= ledger.paused  # what such a job has is its own
     ledger.keep_only(following)
     ledger.used = {job: used_slots(seen) for job, seen in observations.items()}
     for cluster, jobs in by_cluster(observations, {job.cluster for job in following}).items():

@@ -82,6 +82,8 @@ class Seeing:
     may_shrink: bool
     why: str
     """The needs of the jobs in words."""
+    is_held: bool = False
+    """Whether one of the jobs is paused: then no worker goes, not even one that was about to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,7 @@ class Steering:
                 each.is_foreign = False
                 self.ledger.rooms.pop(each.name, None)
         try:
+            self.ledger.paused = frozenset(job for job, seen in observations.items() if seen.ctx.orders.pause)
             share_out(observations, self.ledger, now)
         except Exception as error:  # noqa: BLE001 - jobs are cared for by what was offered before, whatever failed here
             why = str(error) or type(error).__name__
@@ -166,13 +169,14 @@ class Steering:
 
         Once a job was seen, a cluster without any has answered so: one that does not answer keeps its jobs.
         """
-        waiting = waiting_for_slots(jobs)
+        waiting = waiting_for_slots(jobs) - self.ledger.paused
         cluster.waiting, cluster.in_vain = waiting, waiting & cluster.waiting
         sample = latest_sample(jobs)
         if not jobs and cluster.sample is not None:
             return Seeing(sample=cluster.sample, slots=0, used=0, may_shrink=True, why="there are no jobs")
+        is_held = any(job in self.ledger.paused for job in jobs)
         if sample is None:
-            if jobs and cluster.fleet and not cluster.fleet.count:
+            if jobs.keys() - self.ledger.paused and cluster.fleet and not cluster.fleet.count:
                 cluster.fleet = Fleet(count=1)  # a job that waits for its first worker tells nothing of itself
             return None
         cluster.sample = sample
@@ -185,12 +189,16 @@ class Steering:
             sample=sample,
             slots=sum(needs.values()),
             used=sum(used_slots(seen) for seen in told),
-            may_shrink=all(self._is_settled(job, decided.get(job)) and job not in on_trial for job in jobs),
+            may_shrink=not is_held
+            and all(self._is_settled(job, decided.get(job)) and job not in on_trial for job in jobs),
             why=", ".join(f"{job.name} needs {slots} slots" for job, slots in sorted(needs.items())),
+            is_held=is_held,
         )
 
     def _need(self, job: JobKey, seen: Observation) -> int:
         """Give the slots that a job needs, or at least can be said to need while its load does not tell."""
+        if job in self.ledger.paused:
+            return used_slots(seen)
         known, standing = self.ledger.needs.get(job), self.ledger.standings.get(job)
         least = standing.wish.least if standing else least_need(seen)
         return max(used_slots(seen), least) if known is None else known
@@ -220,7 +228,9 @@ class Steering:
             cluster.asked = (await cluster.provider.workers()).wanted
             cluster.fleet = Fleet(count=_bounded(cluster.asked, options))
         before = cluster.asked
-        fleet = _after(cluster.fleet, seeing, now, options)
+        held = seeing is not None and seeing.is_held
+        known = Fleet(count=max(cluster.fleet.count, before)) if held else cluster.fleet
+        fleet = _after(known, seeing, now, options)
         fleet = cluster.fleet = await self._one_more(cluster, fleet, before, now)
         count = self._drained(cluster, fleet.count, before, seeing, now)
         sent = await cluster.provider.request(count)

@@ -45,7 +45,7 @@ def judge(seen: Observation, state: JobState, sick: NotReady | None, now: dateti
     """
     ctx, aftermath = seen.ctx, seen.ctx.aftermath
     if sick is None:
-        return Judged(state=_proved(seen, state, now))
+        return Judged(state=_proved(seen, _well(state), now))
     if aftermath is None:
         return Judged(state=state, obstacle=sick)
     trial, evidence = aftermath.trial, sick.message
@@ -65,7 +65,7 @@ def _remedied(seen: Observation, state: JobState, trial: Trial, sick: NotReady, 
     """Let more memory be tried first, where that is wanted; else take the rescale back."""
     raised_at = trial.memory_raised_at
     if seen.ctx.options.memory_tuning_enabled and raised_at is None:
-        again = replace(trial, began_at=now, memory_raised_at=now, reached_at=None, down_since=None)
+        again = replace(trial, began_at=now, memory_raised_at=now, reached_at=None, down_since=None, ill_since=None)
         return Judged(state=with_trial(state, again), obstacle=sick, raises=True)
     note = f"more memory since {raised_at:%H:%M:%S} UTC did not help" if raised_at else ""
     return rolled_back(seen, state, sick, note)
@@ -143,9 +143,16 @@ def _forbidden(ctx: JobContext, trial: Trial, now: datetime, *, may_act: bool) -
 
 
 def _told_once(state: JobState, trial: Trial, sick: NotReady, event: Event) -> Judged:
-    if trial.told:
+    if trial.told and trial.ill_since:
         return Judged(state=state, obstacle=sick)
-    return Judged(state=_telling(with_trial(state, replace(trial, told=True)), event), obstacle=sick)
+    told = with_trial(state, replace(trial, told=True, ill_since=trial.ill_since or event.at))
+    return Judged(state=told if trial.told else _telling(told, event), obstacle=sick)
+
+
+def _well(state: JobState) -> JobState:
+    """Note that the job is well: should it fall ill, it has done so then."""
+    trial = trial_of(state)
+    return with_trial(state, replace(trial, ill_since=None)) if trial and trial.ill_since else state
 
 
 def _telling(state: JobState, event: Event) -> JobState:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.orders import Given
 from headgate.model.rollback import ParallelismBound, Rollback, Side, Trial
 
 
@@ -40,6 +41,19 @@ def relinquished(job: JobKey, decision_id: str, why: str, now: datetime) -> Even
     """Say that a rescale is not taken back after all, as its job is somebody else's by now."""
     message = f"decision {decision_id} is not taken back, and the job is left alone: {why}"
     return _of_decision(job, decision_id, now, EventReason.ROLLBACK_WITHHELD, message)
+
+
+def not_carried_out(job: JobKey, order: Given, why: str, now: datetime) -> Event:
+    """Say that there is nothing to take back, or that it may not be."""
+    message = f"the last rescale is not taken back, as ordered by {order}; the job is left as it is: {why}"
+    return Event(
+        at=now,
+        type=EventType.WARNING,
+        reason=EventReason.ROLLBACK_WITHHELD,
+        message=message,
+        key=f"{job}:{order.at.isoformat()}:{EventReason.ROLLBACK_WITHHELD}",
+        subject=job,
+    )
 
 
 def in_vain(job: JobKey, trial: Trial, evidence: str, now: datetime) -> Event:

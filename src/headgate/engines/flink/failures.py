@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from headgate.errors import HeadgateError, NotFoundError, RefusedError, UnreachableError
@@ -12,8 +13,6 @@ RETRIED = frozenset({HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTT
 _REFUSED = frozenset(
     {
         HTTPStatus.BAD_REQUEST,
-        HTTPStatus.UNAUTHORIZED,
-        HTTPStatus.FORBIDDEN,
         HTTPStatus.METHOD_NOT_ALLOWED,
         HTTPStatus.CONFLICT,
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -30,6 +29,20 @@ class RetriedError(UnreachableError):
     """No answer this time, and asking once more may help."""
 
 
+class UnauthorizedError(RefusedError):
+    """Whoever stands before Flink wants credentials, or others."""
+
+
+class ForbiddenError(RefusedError):
+    """The credentials are known, and do not suffice."""
+
+
+_DENIED: Mapping[int, type[RefusedError]] = {
+    HTTPStatus.UNAUTHORIZED: UnauthorizedError,
+    HTTPStatus.FORBIDDEN: ForbiddenError,
+}
+
+
 def failure_of(status: int, body: str, call: str) -> HeadgateError:
     """
     Give the error of an answer that is no success.
@@ -39,6 +52,8 @@ def failure_of(status: int, body: str, call: str) -> HeadgateError:
     text = f"{call} was answered {status}: {first_error_line(body)}"
     if status == HTTPStatus.NOT_FOUND:
         return NotFoundError(text)
+    if denied := _DENIED.get(status):
+        return denied(text)
     if status in _REFUSED or _UNSUPPORTED in body:
         return RefusedError(text)
     return RetriedError(text) if status in RETRIED else UnreachableError(text)

@@ -16,6 +16,7 @@ from headgate.errors import ConflictError
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobMeasure
+from headgate.model.orders import NO_ORDERS, Given, Orders, StandingOrders
 from headgate.model.redeploy import Launch, Overlay, Redeploy, Start
 from headgate.model.rollback import ParallelismBound, Rollback, Run, Side, Trial
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord, VersionedState
@@ -28,6 +29,7 @@ SHARD, ANNA, BERT = 7, "host/anna", "host/bert"
 MINUTE = timedelta(minutes=1)
 _VERTEX = VertexId("a" * 32)
 _ONE, _TWO = {_VERTEX: 1}, {_VERTEX: 2}
+_GIVEN = Given(at=NOON, by="anna@host", why="lätency")
 _OVERLAY = Overlay(overrides={"a": "b"}, removals=frozenset({"c"}))
 
 
@@ -52,6 +54,7 @@ def full_state() -> JobState:
         redeploy=_redeploy(),
         takes_back="d0",
         trial=_trial(),
+        ordered=True,
     )
     event = Event(
         at=NOON,
@@ -76,6 +79,8 @@ def full_state() -> JobState:
         rollback=Rollback(decision_id="d1", at=NOON, run=_run(), target=_ONE, why="sick", paused_until=deadline),
         bounds=(ParallelismBound(vertex=_VERTEX, parallelism=2, side=Side.BELOW, expires_at=deadline, why="sick"),),
         job_wide=2,
+        paused=_GIVEN,
+        taken_up=_GIVEN,
     )
 
 
@@ -111,7 +116,14 @@ def _trial() -> Trial:
         memory_raised_at=NOON,
         granted=False,
         told=True,
+        ill_since=NOON,
     )
+
+
+def full_orders() -> Orders:
+    """Make orders in which nothing is left at its default."""
+    key = "job.autoscaler.utilization.target"
+    return Orders(pause=_GIVEN, options={key: "0.5"}, given={key: _GIVEN}, rollback=_GIVEN)
 
 
 def taken(store: StateStore, holder: str = ANNA, *, at: datetime = NOON) -> Lease:
@@ -226,6 +238,65 @@ class StateStoreSuite:
         assert store.in_flight() == (JOB,)
         store.save(JOB, replace(full_state(), intent=None, outbox=()), version)
         assert store.in_flight() == ()
+
+    def test_all_states_are_given_at_once(self, store: StateStore) -> None:
+        """Each under its job."""
+        for job in (JOB, OTHER):
+            store.save(job, full_state(), 0)
+        assert store.states() == {JOB: full_state(), OTHER: full_state()}
+
+    def test_nothing_is_ordered_at_first(self, store: StateStore) -> None:
+        """Neither for a job nor for all."""
+        assert store.orders() == StandingOrders()
+
+    @pytest.mark.parametrize("job", [JOB, None], ids=["one job", "all jobs"])
+    def test_what_was_ordered_holds(self, store: StateStore, job: JobKey | None) -> None:
+        """For the job or for all, and for nobody else."""
+        assert store.change_orders(job, lambda _: full_orders()) == full_orders()
+        assert store.orders() == StandingOrders(
+            fleet=NO_ORDERS if job else full_orders(), jobs={job: full_orders()} if job else {}
+        )
+
+    def test_an_order_is_made_of_the_one_before(self, store: StateStore) -> None:
+        """Whoever lifts a pause leaves the options."""
+        store.change_orders(JOB, lambda _: full_orders())
+        store.change_orders(JOB, lambda before: replace(before, pause=None, rollback=None))
+        assert store.orders().jobs == {JOB: replace(full_orders(), pause=None, rollback=None)}
+
+    def test_what_was_taken_back_is_gone(self, store: StateStore) -> None:
+        """And may be ordered anew."""
+        for orders, jobs in ((full_orders(), {JOB: full_orders()}), (NO_ORDERS, {})) * 2:
+            store.change_orders(JOB, lambda _, orders=orders: orders)  # type: ignore[misc]
+            assert store.orders().jobs == jobs
+
+    def test_a_change_that_fails_changes_nothing(self, store: StateStore) -> None:
+        """It may find out that there is nothing it could be made of."""
+
+        def fail(_: Orders) -> Orders:
+            raise KeyError
+
+        store.change_orders(JOB, lambda _: full_orders())
+        with pytest.raises(KeyError):
+            store.change_orders(JOB, fail)
+        assert store.orders().jobs == {JOB: full_orders()}
+
+    def test_orders_outlive_the_job(self, store: StateStore) -> None:
+        """A job that is forgotten comes back as one that must not be touched."""
+        store.save(JOB, full_state(), 0)
+        store.change_orders(JOB, lambda _: full_orders())
+        store.forget(JOB)
+        assert store.orders().jobs == {JOB: full_orders()}
+
+    def test_of_orders_from_many_threads_none_is_lost(self, store: StateStore) -> None:
+        """Eight people set an option of their own at once."""
+
+        def order(name: str) -> None:
+            store.change_orders(JOB, lambda before: replace(before, options={**before.options, name: "1"}))
+
+        names = [f"option.{number}" for number in range(8)]
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(order, names))
+        assert store.orders().jobs[JOB].options == dict.fromkeys(names, "1")
 
     def test_a_lease_is_one_holders(self, store: StateStore) -> None:
         """While it is good nobody else gets it; other shards are free."""

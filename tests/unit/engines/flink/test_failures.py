@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from headgate.engines.flink.failures import RetriedError, failure_of, first_error_line
+from headgate.engines.flink.failures import (
+    ForbiddenError,
+    RetriedError,
+    UnauthorizedError,
+    failure_of,
+    first_error_line,
+)
 from headgate.errors import HeadgateError, NotFoundError, RefusedError, UnreachableError
 
 
@@ -31,6 +37,14 @@ def test_recorded_failures(name: str, error: type[HeadgateError], text: str, rec
     assert str(failure).startswith(f"cluster c: GET /x was answered {answer['status']}: ")
     assert "Exception" not in str(failure)
     assert "\n" not in str(failure)
+
+
+@pytest.mark.parametrize(("status", "error"), [(401, UnauthorizedError), (403, ForbiddenError)])
+def test_who_is_not_let_in_is_told_why(status: int, error: type[RefusedError]) -> None:
+    """Other credentials help against the one, rights against the other; both are refusals to everybody else."""
+    failure = failure_of(status, "no", "call")
+    assert type(failure) is error
+    assert isinstance(failure, RefusedError)
 
 
 def test_a_plain_500_is_no_refusal() -> None:

@@ -1,0 +1,116 @@
+"""Whether a job's metrics tell what a decision needs: what waits before each source, and who is how busy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.doctor.facts import JobFacts, SourceFacts
+from headgate.doctor.findings import Finding, doubtful, fine
+
+_AHEAD = 256 * 2**10
+"""Bytes of a fetch from which a Kafka consumer reads so far ahead that what waits is hidden."""
+_KIB = 2**10
+
+
+def check_lag(facts: JobFacts) -> Iterator[Finding]:
+    """Check each source's `pendingRecords`: with it Headgate knows that a job is behind, and by how much."""
+    for name in facts.unread:
+        remedy = "run the doctor again; right after a start metrics are not there yet"
+        yield doubtful(f"lag of {name}", "its metrics are not answered", why="lag and rates are unknown", remedy=remedy)
+    yield from map(_lag, facts.sources)
+
+
+def _lag(source: SourceFacts) -> Finding:
+    if not source.tells_lag:
+        return _silent(source)
+    waiting = "unknown for now" if source.lag is None else f"{source.lag:,.0f} now"
+    return _of_kafka(source, waiting) if source.kafka else fine(f"lag of {source.name}", f"pendingRecords: {waiting}")
+
+
+def _silent(source: SourceFacts) -> Finding:
+    remedy = (
+        "look again once it has read a first record: Kafka's connector registers it then"
+        if source.kafka
+        else "use a connector that has it, or declare the lag as an external metric: see external-metrics"
+    )
+    return doubtful(
+        f"lag of {source.name}",
+        "it has no pendingRecords",
+        why="being behind shows only in a source that never idles, so growth comes later and shrinking is held back",
+        remedy=remedy,
+    )
+
+
+def _of_kafka(source: SourceFacts, waiting: str) -> Finding:
+    """Tell the gauge's weakness: it counts what waits as of the last fetch, and a large fetch is seldom."""
+    check = f"lag of {source.name}"
+    if source.largest_fetch is not None and source.largest_fetch < _AHEAD:
+        return fine(
+            check, f"pendingRecords: {waiting}; fetches of {source.largest_fetch / _KIB:,.0f} KiB at most lately"
+        )
+    fetched = "unknown" if source.largest_fetch is None else f"{source.largest_fetch / _KIB:,.0f} KiB"
+    return doubtful(
+        check,
+        f"pendingRecords: {waiting}; largest fetch lately: {fetched}",
+        why=(
+            "Kafka's consumer knows what waits as of its last fetch, and with default sizes fetches a long way ahead: "
+            "pendingRecords may stay at 0 while thousands wait"
+        ),
+        remedy="set the source's property `max.partition.fetch.bytes` (8192, say) or `fetch.max.bytes` (65536)",
+    )
+
+
+def check_partitions(facts: JobFacts) -> Iterator[Finding]:
+    """Check whether each source says what it reads from: more subtasks than that would have nothing to do."""
+    for source in facts.sources:
+        if source.partitions is None:
+            yield _without_partitions(source)
+        elif source.parallelism >= source.partitions:
+            yield _all_read(source)
+        else:
+            yield fine(f"partitions of {source.name}", f"{source.partitions}, read by {source.parallelism}")
+
+
+def _without_partitions(source: SourceFacts) -> Finding:
+    check, seen = f"partitions of {source.name}", "its metrics name none"
+    if not source.kafka:
+        return fine(check, f"{seen}: only its max parallelism bounds it")
+    why = "it might be given more subtasks than there are partitions, which would be idle"
+    return doubtful(check, seen, why=why, remedy="look again once it has read a first record of each")
+
+
+def _all_read(source: SourceFacts) -> Finding:
+    return doubtful(
+        f"partitions of {source.name}",
+        f"{source.partitions}, read by {source.parallelism}",
+        why="a source never grows above its partitions",
+        remedy="add partitions, where this source is what holds the job back",
+    )
+
+
+def check_busy_time(facts: JobFacts) -> Iterator[Finding]:
+    """Check whether every vertex counts how long it is busy: true rates follow from that."""
+    if facts.without_busy_time:
+        yield doubtful(
+            "busy time",
+            f"{', '.join(facts.without_busy_time)} cannot tell it",
+            why="what such a vertex could do at most is not known: it is scaled by its lag at best, or not at all",
+            remedy="replace a legacy SourceFunction by a new source; use Flink 1.18 or later",
+        )
+    elif facts.graph:
+        yield fine("busy time", f"told by {'its' if len(facts.graph) == 1 else 'all'} {_vertices(len(facts.graph))}")
+
+
+def check_chaining(facts: JobFacts) -> Iterator[Finding]:
+    """Check whether there is more than one vertex to scale: operators in one chain scale as one."""
+    if len(facts.graph) == 1 and facts.sources:
+        yield doubtful(
+            "chaining",
+            f"all its operators are one vertex, {facts.graph[0].name}",
+            why="source and work have one parallelism, which the source's partitions bound",
+            remedy="set a hard step apart: keyBy() or rebalance(), or disableChaining() before it",
+        )
+
+
+def _vertices(count: int) -> str:
+    return "one vertex" if count == 1 else f"{count} vertices"
