@@ -67,8 +67,12 @@ flink: setup ## Tests against real Flink clusters.
 e2e: setup ## Whole processes together.
 	$(BIN)/pytest tests/e2e
 
-bench: setup ## Measure cycles, steps to a right parallelism, reactive mode, policies, rescales; prints tables (90 minutes).
+bench: setup ## Measure cycles, steps to a right parallelism, reactive mode, policies, rescales; prints tables (two hours).
 	$(BIN)/python -m benchmarks.cycle
+	$(BIN)/python -m benchmarks.loop_cost
+	$(BIN)/python -m benchmarks.loop_cost_page
+	$(BIN)/python -m benchmarks.soak
+	$(BIN)/python -m benchmarks.soak_page
 	$(BIN)/python -m benchmarks.failing
 	$(BIN)/python -m benchmarks.failing_page
 	$(BIN)/python -m benchmarks.fleet

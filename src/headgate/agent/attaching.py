@@ -21,6 +21,7 @@ from headgate.agent.remembering import open_state_store
 from headgate.agent.reporting import open_reporter
 from headgate.agent.sessions import Target, configuration_of, is_running, target_of
 from headgate.agent.settings import Settings, read_settings
+from headgate.config.ordered import Overlay
 from headgate.config.secrets import resolve
 from headgate.errors import ConflictError, UnsupportedError
 from headgate.plugins.host import PluginHost
@@ -109,7 +110,15 @@ def _begun(target: Target, settings: Settings) -> Agent:
         host = PluginHost(lambda: settings.catalog, options.plugins, resolve=resolve)
         opened.callback(host.close)
         journal = Journal(report=open_reporter(options, opened))
-        control = Control(engine=engine, options=options, mode=options.mode, host=host, store=store, journal=journal)
+        control = Control(
+            engine=engine,
+            options=options,
+            mode=options.mode,
+            host=host,
+            store=store,
+            journal=journal,
+            overlay=Overlay(catalog=settings.catalog),
+        )
         ended = ExitStack()
         loop = ControlLoop(control.runner, is_alive=partial(is_running, target.session), on_end=ended.close)
         ended.enter_context(opened.pop_all())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from headgate.agent.evaluating import WindowEvaluator
 from headgate.agent.failing import FailedQueries, FailureTellingJobs, none_failed
 from headgate.agent.journal import Journal, ReportedSamples
+from headgate.config.ordered import Overlay
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.deciding import PluginDecider
@@ -68,6 +69,8 @@ class Control:
     host: PluginHost
     store: StateStore
     journal: Journal
+    overlay: Overlay = field(default_factory=Overlay)
+    """What ordered options may name."""
 
     def runner(self, on_tick: Callable[[TickRun], None]) -> Runner:
         """Put the loop together."""
@@ -80,6 +83,7 @@ class Control:
         )
         steering = Steering(events=events)
         outbox = Outbox(store=self.store, events=events)
+        outbox.book.overlay = self.overlay
         observer = Observer(
             fetcher=FailureTellingJobs(jobs=self.engine.jobs, failed_queries=self.engine.failed_queries, events=events),
             collector=self.engine.collector,

@@ -27,7 +27,7 @@ from headgate.stores.codec import encode_orders
 Job = Annotated[str | None, typer.Argument(help="`cluster/job`, or the job's name where only one cluster has it.")]
 All = Annotated[bool, typer.Option("--all", help="Every job, also those that come later.")]
 Why = Annotated[str, typer.Option(help="What people should know of it; it stands in every event and explanation.")]
-Force = Annotated[bool, typer.Option(help="Take the job's key, `cluster/job`, although nobody knows such a job.")]
+Force = Annotated[bool, typer.Option("--force", help="Take the key `cluster/job`, although nobody knows such a job.")]
 Json = Annotated[bool, typer.Option("--json", help="What holds now, as JSON.")]
 Config = Annotated[Path, typer.Option("--config", "-c", help="The service's file.")]
 DEFAULT = Path("headgate.yaml")

@@ -17,7 +17,7 @@ from headgate.model.orders import Given, Orders
 _Words = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[JOB] [OPTION=VALUE]...",
+        metavar="[JOB] OPTION=VALUE",
         help="The job, unless --all is given, then the options; `job.autoscaler.` need not be written.",
     ),
 ]

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from headgate.config.jobs import JobSettings
-from headgate.config.ordered import Overlay
+from headgate.config.ordered import SOURCE, Overlay
 from headgate.errors import HeadgateError
 from headgate.model.identity import JobKey
 from headgate.model.orders import NO_ORDERS, Given, Orders, StandingOrders
@@ -109,6 +109,13 @@ class OrderBook:
             return JobSettings(options=ctx.options)
         laid = self._laid.get(ctx.key)
         if laid is None or laid.base is not ctx.options or laid.ordered != ordered:
-            settings = in_force(self.overlay).laid(ctx.key, ctx.options, ordered)
+            settings = self._lay(ctx, ordered)
             laid = self._laid[ctx.key] = _Laid(base=ctx.options, ordered=ordered, settings=settings)
         return laid.settings
+
+    def _lay(self, ctx: JobContext, ordered: Mapping[str, str]) -> JobSettings:
+        try:
+            return in_force(self.overlay).laid(ctx.key, ctx.options, ordered)
+        except Exception as error:  # noqa: BLE001 - one job's options are that job's event, whatever fails here
+            fault = f"{SOURCE}: none of its options holds: {str(error) or type(error).__name__}"
+            return JobSettings(options=ctx.options, faults=(fault,))

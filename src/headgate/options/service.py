@@ -19,6 +19,7 @@ from headgate.options.lease import LeaseOptions
 from headgate.options.plugins import PluginOptions
 from headgate.options.prometheus import PrometheusOptions
 from headgate.options.reactive import WorkersOptions
+from headgate.options.samples import SamplesOptions
 from headgate.options.serving import IntakeOptions, MetricsOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions, faults_of
 from headgate.options.spark import SparkOptions
@@ -45,6 +46,15 @@ class Pipeline(StrEnum):
     """On Spark, over the samples log."""
     IN_PROCESS = "in-process"
     """With numpy, over samples kept in memory: for a few jobs, without Java."""
+
+
+class Place(StrEnum):
+    """Where samples are taken."""
+
+    SERVICE = "service"
+    """In the process of the service."""
+    SPARK = "spark"
+    """On the executors of the pipeline's Spark, for fleets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +168,9 @@ class ServiceOptions(Options):
     collect_interval: PositiveDuration = option("collect.interval", timedelta(seconds=10))
     """How often samples are taken."""
 
+    collect_on: Place = option("collect.on", Place.SERVICE)
+    """`service`, or `spark` to ask the REST interfaces of `clusters` from Spark's executors; all else stays here."""
+
     decide_interval: PositiveDuration = option("decide.interval", timedelta(seconds=30))
     """How often jobs are evaluated and decided."""
 
@@ -181,6 +194,9 @@ class ServiceOptions(Options):
 
     log: LogOptions = option("log", default_factory=LogOptions)
     """The samples log."""
+
+    samples: SamplesOptions = option("samples", default_factory=SamplesOptions)
+    """Where samples come from and go to: collecting and deciding may be two processes with Kafka between them."""
 
     metrics: MetricsOptions = option("metrics", default_factory=MetricsOptions)
     """Headgate's own metrics and health."""
@@ -252,6 +268,15 @@ class ServiceOptions(Options):
         named = {name for each in (self.autoscaler, *(job.autoscaler for job in self.jobs)) for name in each.signals}
         if faults := tuple(faults_of(self.signal_sources, self.signals, named)):
             raise ValueError("\n".join(faults))
+        self._refuse_streaming_in_process()
+        if self.collect_on is Place.SPARK and self.pipeline is Pipeline.IN_PROCESS:
+            message = "collect.on: spark needs Spark. Hint: leave out `pipeline: in-process`"
+            raise ValueError(message)
+
+    def _refuse_streaming_in_process(self) -> None:
+        if self.samples.received and self.pipeline is Pipeline.IN_PROCESS:
+            message = "samples.from: kafka needs Spark. Hint: leave out `pipeline: in-process`"
+            raise ValueError(message)
 
     @property
     def _managed(self) -> list[str]:

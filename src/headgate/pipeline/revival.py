@@ -35,6 +35,7 @@ class RevivingEvaluator:
         self._session: SparkSession | None = None
         self._evaluator: FleetEvaluator | None = None
         self._lock = Lock()
+        self._starting = Lock()
 
     def evaluate(
         self, candidates: Sequence[Candidate], now: datetime, /
@@ -52,8 +53,8 @@ class RevivingEvaluator:
         try:
             return (self._evaluator or self._start()).evaluate(candidates, now)
         except UnreachableError:
-            if self._session is None or not is_alive(self._session):
-                self._drop()
+            with self._starting:
+                self._drop_if_dead()
             raise
         finally:
             self._lock.release()
@@ -63,17 +64,37 @@ class RevivingEvaluator:
         """The session, for others to use beside the evaluations; None while there is none."""
         return self._session if self._evaluator else None
 
+    def running(self) -> SparkSession:
+        """
+        Give a session that runs, for who needs one whether there is anything to evaluate or not; blocking.
+
+        Raises:
+            UnreachableError: Spark could not be started.
+        """
+        self._start()
+        if self._session is None:
+            message = "Spark was stopped meanwhile"
+            raise UnreachableError(message)
+        return self._session
+
     def close(self) -> None:
         """Stop Spark if it runs."""
-        with self._lock:
+        with self._lock, self._starting:
             if self._session is not None:
                 self._drop()
 
     def _start(self) -> FleetEvaluator:
-        self._session = self._open_session()
-        warm_up(self._session)
-        self._evaluator = self._evaluator_over(self._session)
-        return self._evaluator
+        with self._starting:
+            self._drop_if_dead()
+            if self._evaluator is None:
+                self._session = self._open_session()
+                warm_up(self._session)
+                self._evaluator = self._evaluator_over(self._session)
+            return self._evaluator
+
+    def _drop_if_dead(self) -> None:
+        if self._session is None or not is_alive(self._session):
+            self._drop()
 
     def _drop(self) -> None:
         session, self._session, self._evaluator = self._session, None, None

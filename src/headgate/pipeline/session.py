@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,12 +16,15 @@ from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession
 
 from headgate.errors import UnreachableError, UnsupportedError
+from headgate.pipeline.shipping import ship
 
 _Setting = bool | float | int | str | None
 
 _OLDEST = 4
 """Major version of the oldest PySpark whose functions the pipeline uses."""
 _LOOPBACK = "127.0.0.1"
+_PYTHON = "PYSPARK_PYTHON"
+_LACKING = re.compile(r"No module named '([^'.]+)")
 _LOCAL = {
     "spark.driver.host": _LOOPBACK,
     "spark.driver.bindAddress": _LOOPBACK,
@@ -39,12 +43,13 @@ def open_session(
     """
     Start Spark, or give the session that this process has already.
 
-    It sets the environment variables that the JVM and the Python workers start with.
+    It sets the environment variables that the JVM and the Python workers start with. Workers on other machines get
+    Headgate as an archive; the libraries that it needs there, and the log, they must have.
 
     Args:
         master: any Spark master.
         java_home: a Java 17 or newer; None leaves `JAVA_HOME` and the path to decide.
-        settings: of Spark, by their own names; they win over ours.
+        settings: of Spark, by their own names; they win over ours. `spark.pyspark.python` is the workers' Python.
 
     Raises:
         UnsupportedError: this PySpark is none that the pipeline works with.
@@ -52,9 +57,12 @@ def open_session(
     """
     refuse_old(pyspark.__version__)
     local = master.startswith("local")
-    _set_environment(java_home, local=local)
+    _set_environment(java_home, python=_python(settings, local=local), local=local)
     with reported(f"Spark at {master} cannot be started (it needs Java 17 or newer)"):
-        return _builder(master, {**_settings(local=local), **settings}).getOrCreate()
+        session = _builder(master, {**_settings(local=local), **settings}).getOrCreate()
+        if not local:
+            ship(session)
+        return session
 
 
 def refuse_old(version: str) -> None:
@@ -99,6 +107,11 @@ def reported(what: str) -> Iterator[None]:
 
 def _essence(error: Exception) -> str:
     """Give the line of a Spark error that says something; the last one of a Python worker's traceback."""
+    if lacking := _LACKING.search(str(error)):
+        return (
+            f"the Python of Spark's workers has no {lacking[1]}. "
+            "Hint: install it there, or name one that has it in `spark.settings`, as `spark.pyspark.python`"
+        )
     lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("JVM stacktrace")]
     if not lines:
         return type(error).__name__
@@ -110,9 +123,15 @@ def _builder(master: str, settings: dict[str, _Setting]) -> SparkSession.Builder
     return builder.master(master).appName("headgate").config(map=settings)
 
 
-def _set_environment(java_home: Path | None, *, local: bool) -> None:
-    # Workers must be this very interpreter: `python3` of the path knows nothing of our packages.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+def _python(settings: Mapping[str, str], *, local: bool) -> str:
+    """Choose the workers' Python: here it must be this very interpreter, elsewhere nobody knows of it."""
+    usual = sys.executable if local else os.environ.get(_PYTHON, "python3")
+    return settings.get("spark.pyspark.python", usual)
+
+
+def _set_environment(java_home: Path | None, *, python: str, local: bool) -> None:
+    # PySpark reads the setting of the same meaning only where `spark-submit` has started it.
+    os.environ[_PYTHON] = python
     if local:
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
     if java_home is not None:

@@ -180,3 +180,19 @@ def test_a_sink_is_not_called_saturated_for_ever() -> None:
 
     assert known is not None
     assert known.growths == {}
+
+
+async def test_a_sample_is_kept_before_it_is_known(world: Scenario) -> None:
+    """A cycle that begins in between goes by no sample that its evaluation would not find."""
+    seen: list[bool] = []
+
+    class Peeking(RecordingLog):
+        def append(self, samples: Sequence[JobSample], /) -> None:
+            seen.append(ORDERS in world.observer.latest)
+            super().append(samples)
+
+    world.observer._sink = Peeking()  # noqa: SLF001 - the moment between two of its steps cannot be had otherwise
+    await world.observer.observe(at(0))
+
+    assert seen == [False]
+    assert ORDERS in world.observer.latest

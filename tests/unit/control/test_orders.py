@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tests.unit.control.ward import AGG, Doctor, options, state, told
 
+from headgate.control.observation import Observer
 from headgate.control.redeployment import Redeployment
 from headgate.errors import UnreachableError
 from headgate.model.decision import Decision, Outcome
@@ -16,7 +17,7 @@ from headgate.model.identity import JobKey, VertexId
 from headgate.model.orders import Given, Orders, StandingOrders
 from headgate.model.reasons import Reason
 from headgate.model.redeploy import Launch
-from headgate.model.samples import EngineSettings
+from headgate.model.samples import EngineSettings, JobSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.reactive import WorkersOptions
 from headgate.ports import JobContext
@@ -242,6 +243,39 @@ async def test_a_pause_is_not_forgotten_while_the_store_is_quiet() -> None:
     store.is_mute = True
     (decision,) = await cycle.run(world.observer.latest, at(30))
     assert (decision.reason, world.engine.requests) == (Reason.PAUSED, [])
+
+
+@dataclass
+class AttentiveEngine(FakeEngine):
+    """An engine that notes with which options its jobs are observed."""
+
+    bounds: list[int] = field(default_factory=list)
+
+    async def update_metrics(self, ctx: JobContext, tick: datetime, /) -> JobSample:
+        """Note it."""
+        self.bounds.append(ctx.options.max_parallelism)
+        return await super().update_metrics(ctx, tick)
+
+
+async def test_a_job_is_observed_with_ordered_options_too() -> None:
+    """From the first reading of the orders on; what is listed stays as it is: unset, the next cycle knows it."""
+    world = Scenario()
+    engine = AttentiveEngine()
+    engine.add(context(), sample(chain({"source": 1, "agg": 1})))
+    set_options(world, **{"vertex.max-parallelism": "2"})
+    book = world.cycle().outbox.book
+    await book.read()
+    observer = Observer(
+        fetcher=engine,
+        collector=engine,
+        sink=world.log,
+        events=world.events,
+        time_limit=timedelta(seconds=5),
+        applied=book.applied,
+    )
+    await observer.observe(at(0))
+    assert engine.bounds == [2]
+    assert observer.latest[ORDERS].ctx == context()
 
 
 async def test_the_same_options_are_laid_out_once(world: Scenario) -> None:

@@ -92,3 +92,25 @@ def test_what_was_predicted_is_noted_on_what_was_evaluated() -> None:
     assert replace(answer, downtime=Saying(20).predict(SAMPLE, redeploy=False)) == noted
     assert restarts.noted(context(), SAMPLE, not_ready) is not_ready
     assert Restarts().noted(context(), SAMPLE, answer) is answer
+
+
+def test_what_is_learnt_during_a_cycle_holds_from_the_next_sample_on() -> None:
+    """The restart that a window is evaluated with is the one that the decision names."""
+
+    @dataclass
+    class Learning:
+        high: float = 100.0
+
+        def predict(self, _sample: JobSample, /, *, redeploy: bool) -> Downtime:  # noqa: ARG002 - the port's
+            high = timedelta(seconds=self.high)
+            return Downtime(expected=high, low=high, high=high, basis="told so")
+
+    model = Learning()
+    restarts, ctx = Restarts(model=model), context(options=AutoscalerOptions())
+    before = restarts.downtime(ctx, SAMPLE)
+    model.high = 50.0
+
+    assert restarts.downtime(ctx, SAMPLE) == before
+    later = restarts.downtime(ctx, replace(SAMPLE))
+    assert later is not None
+    assert later.high == timedelta(seconds=50)

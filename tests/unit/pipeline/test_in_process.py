@@ -118,3 +118,12 @@ def test_every_measure_comes_back_for_evaluators_of_ones_own() -> None:
     candidate = Candidate(sample=made, options=OPTIONS, window_from=at(0))
     (back,) = seen.samples([candidate], at(10))[ORDERS]
     assert back.vertices == made.vertices
+
+
+def test_a_sample_that_comes_while_a_cycle_is_under_way_does_not_count() -> None:
+    """The cycle goes by the job's latest sample as it began with it, whenever the evaluation gets to read."""
+    before = evaluator(until=300).evaluate([asked(300)], at(305))[ORDERS]
+    meanwhile = evaluator(until=310)
+    meanwhile.append([measured(320, rate=999.0)])
+
+    assert meanwhile.evaluate([asked(300)], at(305))[ORDERS] == before

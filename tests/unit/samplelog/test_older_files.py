@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from headgate.model.measures import JobMeasure, Measure
-from headgate.model.tables import JOBS, SAMPLES
+from headgate.model.tables import JOBS, SAMPLES, VERTICES
 from headgate.samplelog import parquet
-from headgate.samplelog.rows import job_table, sample_table
+from headgate.samplelog.rows import job_table, read_topology, sample_table, vertex_table
 from headgate.testing.builders import chain, sample
 
 
@@ -34,3 +34,10 @@ def test_samples_from_before_micro_batches_are_read(tmp_path: Path, measure: Mea
     path = tmp_path / "old.parquet"
     parquet.write(path, sample_table([sample(chain({"v": 1}))]).drop_columns([measure.column]))
     assert parquet.read(path, SAMPLES)[measure.column].to_pylist() == [None]
+
+
+def test_graphs_from_before_slot_sharing_groups_are_read(tmp_path: Path) -> None:
+    """No group is known of their vertices."""
+    path, graph = tmp_path / "old.parquet", chain({"v": 1})
+    parquet.write(path, vertex_table([sample(graph)]).drop_columns(["slot_sharing_group"]))
+    assert read_topology(parquet.read(path, VERTICES).to_pylist()) == graph

@@ -59,6 +59,17 @@ def test_a_state_from_before_rollbacks_is_read() -> None:
     assert back.launch == full_state().launch
 
 
+def test_a_state_from_before_orders_is_read() -> None:
+    """No pause was told of, and none of its changes was somebody's order."""
+    older = json.loads(encode_state(full_state()))
+    older["schema_version"] = 3
+    del older["state"]["paused"], older["state"]["taken_up"]
+    del older["state"]["intent"]["ordered"], older["state"]["trial"]["ill_since"]
+    back = decode_state(json.dumps(older), job="j", store="s")
+    assert back.intent
+    assert (back.paused, back.taken_up, back.intent.ordered) == (None, None, False)
+
+
 def test_a_state_of_a_newer_headgate_is_refused() -> None:
     """Whatever this one does not know of it would be lost with the next save."""
     newer = encode_state(full_state()).replace('"schema_version":4', '"schema_version":5')

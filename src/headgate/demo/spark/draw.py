@@ -33,7 +33,7 @@ _INSIDE = (0.3, 0.6)
 """Where between what one executor fewer can do and what so many can do a rate is drawn."""
 
 _NEEDS = {"low load": (1, 2), "high load": (3, 4), "low load again": (1, 2)}
-_WOBBLE = 0.05
+_WOBBLE = 0.1
 _WOBBLE_S = 13.0
 
 

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from headgate.algorithm.rules import rules_of
 from headgate.engines.flink.checkpoints import read_last_checkpoint
@@ -22,7 +23,7 @@ from headgate.engines.flink.memory import JobMemory
 from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.overview import Slots, read_slots, read_values
 from headgate.engines.flink.shared import Shared
-from headgate.engines.flink.standing import StandingSettings
+from headgate.engines.flink.standing import UNKNOWN, Standing, StandingSettings
 from headgate.engines.flink.standstill import Standstills
 from headgate.engines.flink.tick import Tick
 from headgate.engines.flink.workers import WorkerMetrics
@@ -35,19 +36,34 @@ from headgate.ports import JobContext
 
 _JOBMANAGER_METRICS = ("taskSlotsTotal", "taskSlotsAvailable", "numRegisteredTaskManagers", "numRunningJobs")
 
+_NOTHING: Mapping[str, Standing] = MappingProxyType({})
+
 
 class FlinkMetricCollector:
     """Collects the samples of jobs on any number of clusters. Implements `headgate.ports.MetricCollector`."""
 
-    def __init__(self, clients: Mapping[str, FlinkClient]) -> None:
+    def __init__(self, clients: Mapping[str, FlinkClient], *, standing: Mapping[str, Standing] = _NOTHING) -> None:
         """
         Ask nothing yet.
 
         Args:
             clients: the clusters by name; whoever made them closes them.
+            standing: what another collector knew of them.
         """
-        self._clusters = {name: _Cluster.of(client) for name, client in clients.items()}
+        self._clusters = {name: _Cluster.of(client, standing.get(name, UNKNOWN)) for name, client in clients.items()}
         self._jobs: dict[JobKey, JobMemory] = {}
+
+    def remembered(self, job: JobKey) -> JobMemory | None:
+        """Give what is remembered of a job between samples, for another collector to go on with."""
+        return self._jobs.get(job)
+
+    def remember(self, job: JobKey, memory: JobMemory) -> None:
+        """Go on with what another collector remembered of a job."""
+        self._jobs[job] = memory
+
+    def standing(self, cluster: str) -> Standing:
+        """Give what is known of a cluster for some minutes."""
+        return self._clusters[cluster].settings.known
 
     async def update_metrics(self, ctx: JobContext, at: datetime, /) -> JobSample:
         """Take one sample of the job; the contract is the port's."""
@@ -129,14 +145,14 @@ class _Cluster:
     standstills: Standstills
 
     @classmethod
-    def of(cls, client: FlinkClient) -> _Cluster:
+    def of(cls, client: FlinkClient, standing: Standing) -> _Cluster:
         workers = WorkerMetrics(client)
         return cls(
             client=client,
             workers=workers,
             slots=Shared(lambda: client.get("/overview", read_slots)),
             values=Shared(workers.read),
-            settings=StandingSettings(client),
+            settings=StandingSettings(client, standing),
             standstills=Standstills(client),
         )
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from headgate.errors import HeadgateError
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept(Generic[T]):
+    """An answer that another process may go on with."""
+
+    asked_at: datetime
+    answer: T
 
 
 class Shared(Generic[T]):
@@ -21,27 +30,39 @@ class Shared(Generic[T]):
     what changes so rarely is most likely still so.
     """
 
-    def __init__(self, ask: Callable[[], Awaitable[T]], keep_for: timedelta = timedelta()) -> None:
-        """Ask nothing yet; with no `keep_for` each tick asks anew."""
+    def __init__(
+        self, ask: Callable[[], Awaitable[T]], keep_for: timedelta = timedelta(), *, kept: Kept[T] | None = None
+    ) -> None:
+        """Ask nothing yet; with no `keep_for` each tick asks anew. `kept` is known already."""
         self._ask = ask
         self._keep_for = keep_for
-        self._asked_at: datetime | None = None
+        self._asked_at: datetime | None = kept.asked_at if kept else None
         self._answer: asyncio.Task[T | None] | None = None
-        self._known: T | None = None
+        self._known: T | None = kept.answer if kept else None
         self._failed = False
+
+    @property
+    def kept(self) -> Kept[T] | None:
+        """What is known; None as long as nothing is, and after a failure, since that is to be tried again."""
+        if self._asked_at is None or self._known is None or self._failed:
+            return None
+        return Kept(asked_at=self._asked_at, answer=self._known)
 
     async def get(self, at: datetime) -> T | None:
         """Give the answer that holds at a tick."""
-        if self._answer is None or self._is_due(at):
+        if self._is_due(at):
             self._asked_at = at
             self._answer = asyncio.create_task(self._try())
+        if self._answer is None:
+            return self._known
         # shielded: one job that is cancelled must not take the answer from the others
         return await asyncio.shield(self._answer)
 
     def _is_due(self, at: datetime) -> bool:
-        if self._asked_at is None or self._answer is None or at == self._asked_at:
-            return self._answer is None
-        return (self._answer.done() and self._failed) or at - self._asked_at >= self._keep_for
+        if self._asked_at is None or at == self._asked_at:
+            return self._asked_at is None
+        done = self._answer is None or self._answer.done()
+        return (done and self._failed) or at - self._asked_at >= self._keep_for
 
     async def _try(self) -> T | None:
         self._failed, answer = True, None

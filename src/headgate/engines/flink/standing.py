@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.memory import JobMemory
 from headgate.engines.flink.settings import Config, read_checkpoint_interval, read_config, settings_of
-from headgate.engines.flink.shared import Shared
+from headgate.engines.flink.shared import Kept, Shared
 from headgate.engines.flink.workers import TaskManagerSize, read_size
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.samples import EngineSettings
@@ -16,14 +17,34 @@ from headgate.model.samples import EngineSettings
 _AGE = timedelta(minutes=5)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What is known of one cluster; None is not known."""
+
+    config: Kept[Config] | None = None
+    size: Kept[TaskManagerSize | None] | None = None
+
+
+UNKNOWN = Standing()
+
+
 class StandingSettings:
     """The settings of one cluster and of its jobs."""
 
-    def __init__(self, client: FlinkClient) -> None:
-        """Ask nothing yet."""
+    def __init__(self, client: FlinkClient, known: Standing = UNKNOWN) -> None:
+        """Ask nothing yet, and go on with what is known."""
         self._client = client
-        self._config: Shared[Config] = Shared(lambda: client.get("/jobmanager/config", read_config), _AGE)
-        self._size: Shared[TaskManagerSize | None] = Shared(lambda: client.get("/taskmanagers", read_size), _AGE)
+        self._config: Shared[Config] = Shared(
+            lambda: client.get("/jobmanager/config", read_config), _AGE, kept=known.config
+        )
+        self._size: Shared[TaskManagerSize | None] = Shared(
+            lambda: client.get("/taskmanagers", read_size), _AGE, kept=known.size
+        )
+
+    @property
+    def known(self) -> Standing:
+        """What is known of the cluster."""
+        return Standing(config=self._config.kept, size=self._size.kept)
 
     async def read(self, memory: JobMemory, *, adaptive: bool | None, at: datetime) -> EngineSettings:
         """

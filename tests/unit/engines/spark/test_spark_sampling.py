@@ -3,88 +3,12 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
 
 import pytest
+from tests.unit.engines.spark.sampling_story import JOB, READ, SHUFFLE, Story, rows_per_s
 
-from headgate.engines.spark.application import BegunBatch, Executors, RunningQuery
-from headgate.engines.spark.offsets import Lag
-from headgate.engines.spark.sampling import Sampler
-from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobMeasure, Measure
-from headgate.model.micro_batch import LagOrigin, MicroBatch, StageWork
-from headgate.model.samples import JobSample, VertexSample
-from headgate.testing.builders import START, at
-
-JOB = JobKey("spark", "orders")
-READ, SHUFFLE = VertexId("count.0"), VertexId("count.1")
-INTERVAL = timedelta(seconds=10)
-
-
-class Story:
-    """A sampler, and an application of which one query is told."""
-
-    def __init__(self) -> None:
-        """Begin with two executors."""
-        self.sampler = Sampler()
-        self.executors = Executors(ids=("0", "1"), cores_each=1, changed_at=START)
-        self.batches = 0
-        self.run = "run-1"
-        self.limit: int | None = None
-
-    def begin(self, second: float, *, rows: int, lag: float = 7.0) -> None:
-        """Let the next batch begin at a second."""
-        begun = BegunBatch(
-            batch_id=self.batches, at=at(second), rows=float(rows), lag=Lag(rows=lag, origin=LagOrigin.OFFSETS)
-        )
-        query = RunningQuery(query="count", run_id=self.run, started_at=START, waiting=False, begun=begun)
-        self.sampler.hear([query])
-
-    def batch(self, second: float, *, rows: int = 100, seconds: float = 2.0, tasks: tuple[int, ...] = (8,)) -> None:
-        """Let a batch begin at a second, and end."""
-        stages = tuple(StageWork(tasks=count, task_time=timedelta(milliseconds=10 * rows)) for count in tasks)
-        batch = MicroBatch(
-            query="count",
-            run_id=self.run,
-            batch_id=self.batches,
-            started_at=at(second),
-            duration=timedelta(seconds=seconds),
-            rows=rows,
-            cores=self.executors.cores,
-            stages=stages,
-            lag=7.0,
-            lag_origin=LagOrigin.OFFSETS,
-            interval=INTERVAL,
-            limit=self.limit,
-            state_bytes=500,
-            phases={"addBatch": timedelta(seconds=seconds)},
-        )
-        self.batches += 1
-        self.sampler.note(batch, self.executors)
-
-    def executors_become(self, count: int, second: float) -> None:
-        """Let executors come or go."""
-        ids = tuple(str(number) for number in range(count))
-        self.executors = Executors(ids=ids, cores_each=1, changed_at=at(second))
-
-    def restart(self) -> None:
-        """Start the query again from its checkpoint."""
-        self.run = "run-2"
-
-    def sample(self, second: float, *, waiting: bool = True) -> JobSample:
-        """Take a sample."""
-        query = RunningQuery(query="count", run_id=self.run, started_at=START, waiting=waiting)
-        return self.sampler.sample(JOB, at(second), job_id="app-1", executors=self.executors, queries=[query])
-
-    def vertex(self, second: float, *, waiting: bool = True) -> VertexSample:
-        """Take a sample of the query's first stage."""
-        return self.sample(second, waiting=waiting).vertices[READ]
-
-
-def rows_per_s(before: VertexSample, after: VertexSample) -> float:
-    """Give what a window would see."""
-    grown = after.values[Measure.NUM_RECORDS_IN] - before.values[Measure.NUM_RECORDS_IN]
-    return grown / (after.measured_at - before.measured_at).total_seconds()
+from headgate.testing.builders import at
 
 
 def test_a_query_without_a_batch_is_in_the_graph_without_values() -> None:
@@ -348,61 +272,3 @@ def test_a_batch_that_hangs_makes_what_is_known_stale() -> None:
     story = Story()
     story.batch(0)
     assert story.sample(10_000, waiting=False).settings.metric_refresh_s == 60
-
-
-def test_a_batch_that_has_begun_tells_what_came() -> None:
-    """4000 rows in 10 s are known while they are worked on, which may take minutes; when it has ended, what it cost."""
-    story = believed()
-    before = story.vertex(12)
-    story.begin(20, rows=4000)
-    during = story.vertex(21, waiting=False)
-    assert rows_per_s(before, during) == 400
-    story.batch(20, rows=4000, seconds=35)
-    after = story.vertex(56)
-    assert after.measured_at == during.measured_at
-    assert after.values[Measure.NUM_RECORDS_IN] == during.values[Measure.NUM_RECORDS_IN]
-    assert after.values[Measure.BATCH_DURATION] == 35_000
-    assert during.values[Measure.BATCH_DURATION] == 2_000
-
-
-def test_what_a_begun_batch_leaves_behind_waits() -> None:
-    """The lag is that of its plan, not of the batch before."""
-    story = believed()
-    story.begin(20, rows=500, lag=90.0)
-    assert story.vertex(21, waiting=False).values[Measure.LAG] == 90
-
-
-def test_a_full_batch_leaves_it_open_whether_nothing_waits() -> None:
-    """The source may have been held back to the limit: what was known last holds."""
-    story = believed(limit=500)
-    story.begin(20, rows=500, lag=0.0)
-    assert story.vertex(21, waiting=False).values[Measure.LAG] == 7
-
-
-def test_a_query_is_believed_when_an_announcement_came_true() -> None:
-    """Where offsets are no rows, what they promise is not counted."""
-    story = Story()
-    story.begin(0, rows=200)
-    story.batch(0, rows=100)
-    story.vertex(3)
-    story.begin(10, rows=200)
-    assert story.sample(11, waiting=False).vertices == {}
-
-
-def test_a_begun_batch_of_a_restarted_query_is_not_counted() -> None:
-    """It reads again what the run before may have read."""
-    story = believed()
-    story.vertex(12)
-    story.restart()
-    story.begin(20, rows=300)
-    assert story.sample(21, waiting=False).vertices == {}
-
-
-def believed(limit: int | None = None) -> Story:
-    """Give a query whose first two batches, from second 0 and 10 on, were as large as announced."""
-    story = Story()
-    story.limit = limit
-    for second in (0, 10):
-        story.begin(second, rows=100)
-        story.batch(second, rows=100)
-    return story

@@ -1,0 +1,107 @@
+"""Work on Spark's executors that is no reduction: packed tasks go out in parts of like size, one for each core."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Timer
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark import SparkContext, TaskContext
+from pyspark.sql import SparkSession
+
+from headgate.pipeline.schemas import spark_schema
+from headgate.pipeline.session import in_pool, reported
+
+_TASKS = pa.schema([("place", pa.int32()), ("content", pa.binary())])
+"""A task, or what came of it."""
+
+_POOL = "collecting"
+"""Of Spark's scheduler."""
+
+Work = Callable[[Sequence[bytes]], Sequence[bytes]]
+"""Does several tasks at once, on a worker, and gives what came of each; a function of a module that can be shipped."""
+
+Batches = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executors:
+    """
+    Runs tasks on the executors of a session, each part of them once.
+
+    A part whose executor dies is given up and not done again: it would come too late, and ask everybody twice.
+    """
+
+    session: Callable[[], SparkSession]
+    work: Work
+    time_limit: timedelta
+    """For all parts, those that wait for a core as well."""
+
+    def run(self, tasks: Sequence[bytes], sizes: Sequence[int]) -> list[bytes | None]:
+        """
+        Do the tasks; may be called in several threads at once.
+
+        Args:
+            tasks: packed.
+            sizes: how large each is, in any unit.
+
+        Returns:
+            What came of each; None where its part was given up.
+
+        Raises:
+            UnreachableError: there is no session, the time limit was exceeded, or Spark failed altogether.
+        """
+        session = self.session()
+        context = session.sparkContext
+        parts = _table(tasks, divide(sizes, context.defaultParallelism))
+        failure = reported("Spark's executors could not do their work")
+        with failure, in_pool(session, _POOL), _bounded(context, self.time_limit):
+            rows = session.createDataFrame(parts)
+            done: pa.Table = rows.mapInArrow(_once(self.work), spark_schema(_TASKS)).toArrow()
+        found = dict(zip(done["place"].to_pylist(), done["content"].to_pylist(), strict=True))
+        return [found.get(place) for place in range(len(tasks))]
+
+
+def divide(sizes: Sequence[int], parts: int) -> list[list[int]]:
+    """Divide places into so many parts, or fewer, of like size: the largest first, each to the smallest part so far."""
+    heap = [(0, part, list[int]()) for part in range(max(1, min(parts, len(sizes))))]
+    for place in sorted(range(len(sizes)), key=lambda each: -sizes[each]):
+        filled, part, places = heap[0]
+        heapq.heapreplace(heap, (filled + sizes[place], part, [*places, place]))
+    return [places for _, _, places in sorted(heap)]
+
+
+def _table(tasks: Sequence[bytes], parts: Sequence[Sequence[int]]) -> pa.Table:
+    """Give the tasks as a table that Spark makes a partition of for each part."""
+    columns = ((pa.array(part, pa.int32()), pa.array([tasks[place] for place in part], pa.binary())) for part in parts)
+    return pa.Table.from_batches([pa.record_batch(list(each), schema=_TASKS) for each in columns], _TASKS)
+
+
+def _once(work: Work) -> Callable[[Batches], Batches]:
+    def do(batches: Batches) -> Batches:
+        context = TaskContext.get()
+        for batch in batches:
+            if context is None or context.attemptNumber() == 0:
+                done = work(batch.column("content").to_pylist())
+                yield pa.record_batch([batch.column("place"), pa.array(done, pa.binary())], schema=_TASKS)
+
+    return do
+
+
+@contextmanager
+def _bounded(context: SparkContext, limit: timedelta) -> Iterator[None]:
+    """Cancel what this thread asks of Spark within, once the time is over."""
+    tag = uuid4().hex
+    timer = Timer(limit.total_seconds(), context.cancelJobsWithTag, [tag])
+    context.addJobTag(tag)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        context.removeJobTag(tag)

@@ -1,0 +1,75 @@
+"""
+Samples as messages between the process that collects and the one that decides, and back.
+
+A message holds the whole sample of one job at one tick, graph and settings included: whoever has it needs no other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from headgate.errors import PermanentError, RefusedError
+from headgate.model.measures import Measure
+from headgate.model.samples import JobSample, VertexSample
+
+MESSAGE_VERSION = 1
+"""Of the messages that are written. One that only has more in it than another is of the same version."""
+
+_SAMPLE = TypeAdapter(JobSample)
+_VERTEX = TypeAdapter(VertexSample)
+_COLUMNS = {measure.column: measure for measure in Measure}
+
+
+def message_of(sample: JobSample) -> bytes:
+    """Write a sample as a message."""
+    told = _SAMPLE.dump_python(replace(sample, vertices={}), mode="json")
+    told["vertices"] = {vertex: _vertex(values) for vertex, values in sample.vertices.items()}
+    # Not `dump_json`: it writes an infinite rate as null, which would not come back.
+    return json.dumps({"version": MESSAGE_VERSION, "sample": told}, separators=(",", ":")).encode()
+
+
+def read_message(message: bytes) -> JobSample:
+    """
+    Read a sample back, equal to the one that was written.
+
+    Raises:
+        PermanentError: a newer Headgate wrote it.
+        RefusedError: it is no sample; the text says what is wrong with it.
+    """
+    try:
+        told = json.loads(message)
+        version = told["version"]
+        if version <= MESSAGE_VERSION:
+            return _SAMPLE.validate_python(measured(told["sample"]))
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        text = f"not a sample: {_first_fault(error)}"
+        raise RefusedError(text) from error
+    text = f"a sample of message version {version}, this Headgate reads up to {MESSAGE_VERSION}. Hint: update it"
+    raise PermanentError(text)
+
+
+def measured(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Put measures in the place of their columns; one that is not known here was measured by a newer Headgate."""
+    vertices = {vertex: {**told, "values": _by_measure(told["values"])} for vertex, told in sample["vertices"].items()}
+    return {**sample, "vertices": vertices}
+
+
+def _vertex(sample: VertexSample) -> Mapping[str, Any]:
+    told: dict[str, Any] = _VERTEX.dump_python(replace(sample, values={}), mode="json")
+    return told | {"values": {measure.column: value for measure, value in sample.values.items()}}
+
+
+def _by_measure(values: Mapping[str, float]) -> Mapping[Measure, float]:
+    return {_COLUMNS[column]: value for column, value in values.items() if column in _COLUMNS}
+
+
+def _first_fault(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error) or type(error).__name__
+    fault = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].lower()}"
