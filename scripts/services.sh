@@ -35,18 +35,27 @@ install_prometheus() {
 
 # Kafka has no package: its jars come by Maven, once, into the cache that Flink's come into too.
 install_kafka() {
+    fetch_jars kafka
+}
+
+# What Spark needs to read from it comes the same way.
+install_spark_kafka() {
+    fetch_jars spark-kafka
+}
+
+fetch_jars() {
     local pom version cache jars
-    pom="$(dirname "$0")/../tests/services/kafka-pom.xml"
-    version="$(sed -n 's:.*<kafka.version>\(.*\)</kafka.version>.*:\1:p' "$pom")"
+    pom="$(dirname "$0")/../tests/services/$1-pom.xml"
+    version="$(sed -n "s:.*<$1.version>\(.*\)</$1.version>.*:\1:p" "$pom")"
     cache="${HEADGATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/headgate}"
-    jars="$cache/kafka-$version"
+    jars="$cache/$1-$version"
     if [[ -d $jars ]]; then
         return
     fi
     command -v mvn >/dev/null || install_package maven
     mkdir -p "$cache"
     local unfinished
-    unfinished="$(mktemp -d "$cache/.kafka-XXXXXX")"
+    unfinished="$(mktemp -d "$cache/.$1-XXXXXX")"
     mvn --batch-mode --quiet --file "$pom" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
         -DincludeScope=runtime -DoutputDirectory="$unfinished"
     mv "$unfinished" "$jars"
@@ -59,7 +68,7 @@ install_kubernetes() {
 
 main() {
     if [[ $# -eq 0 ]]; then
-        set -- postgresql mariadb prometheus kafka kubernetes
+        set -- postgresql mariadb prometheus kafka spark_kafka kubernetes
     fi
     apt-get update --quiet
     local service

@@ -6,9 +6,9 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,7 +39,19 @@ class Kafka:
     address: str
     secured: str
     children: Children
-    child: Child
+    command: Sequence[str]
+    log: Path
+    child: Child = field(init=False)
+
+    def start(self) -> None:
+        """Start the broker, with what it holds already, and wait until it answers."""
+        self.child = self.children.start("kafka", self.command, environment=os.environ, output=self.log)
+        self.wait()
+
+    def stop(self) -> None:
+        """Stop the broker as an operator would."""
+        self.child.process.terminate()
+        self.child.process.wait(_PATIENCE_S)
 
     def create(self, topic: str, partitions: int) -> None:
         """Create a topic."""
@@ -63,14 +75,14 @@ class Kafka:
         finally:
             consumer.close()
 
-    def wait(self, log: Path) -> None:
+    def wait(self) -> None:
         """Wait until the broker answers."""
         until = time.monotonic() + _PATIENCE_S
         while True:
             try:
                 self._admin().list_topics(timeout=1)
             except KafkaException:
-                text = log.read_text(errors="replace")[-3000:] if log.exists() else ""
+                text = self.log.read_text(errors="replace")[-3000:] if self.log.exists() else ""
                 assert self.child.running, text
                 assert time.monotonic() < until, text
             else:
@@ -96,9 +108,8 @@ def running() -> Iterator[Kafka]:
         logging = f"-Dlog4j2.configurationFile={directory / 'log4j2.properties'}"
         command = [java[0], logging, *java[1:], "kafka.Kafka", str(properties)]
         try:
-            child = children.start("kafka", command, environment=os.environ, output=log)
-            broker = Kafka(f"{HOST}:{ports[0]}", f"{HOST}:{ports[2]}", children, child)
-            broker.wait(log)
+            broker = Kafka(f"{HOST}:{ports[0]}", f"{HOST}:{ports[2]}", children, command, log)
+            broker.start()
             yield broker
         finally:
             children.close()

@@ -106,8 +106,11 @@ def options_set(orders: StandingOrders, job: JobKey | None) -> Sequence[str]:
 
 
 def _found(text: str, options: ServiceOptions, store: StateStore, *, force: bool) -> JobKey:
+    """Find the job that is meant; one that the store remembers is known by its whole key, wherever the log is."""
     try:
-        return JobKey.parse(text) if force else find_job(text, known_jobs(options, datetime.now(UTC), store=store))
+        if force or ("/" in text and store.load(JobKey.parse(text)).version):
+            return JobKey.parse(text)
+        return find_job(text, known_jobs(options, datetime.now(UTC), store=store))
     except ValueError as error:
         raise ConfigError([str(error)]) from error
     except NotFoundError as error:

@@ -89,6 +89,8 @@ class Runner:
     clock: Clock = lambda: datetime.now(UTC)
     leases: Leases | None = None
     """Which jobs are this process's; None: all."""
+    decides: bool = True
+    """Whether there are cycles; otherwise samples are only taken, and a process elsewhere decides by them."""
     before_decisions: Tick = nothing
     """Awaited before each cycle, in the same tick: what it changes holds for that cycle."""
     on_decisions: Listener = lambda _: None
@@ -137,6 +139,8 @@ class Runner:
     async def decide(self, at: datetime) -> tuple[Decision, ...]:
         """Decide for each job that is this process's, and act."""
         await self.before_decisions(at)
+        if not self.decides:
+            return ()
         if self.leases:
             await self.leases.before_cycle(at)
             if others := self.leases.company():

@@ -54,7 +54,8 @@ class RevivingEvaluator:
             return (self._evaluator or self._start()).evaluate(candidates, now)
         except UnreachableError:
             with self._starting:
-                self._drop_if_dead()
+                if self._session is None or not is_alive(self._session):
+                    self._drop()
             raise
         finally:
             self._lock.release()
@@ -85,16 +86,13 @@ class RevivingEvaluator:
 
     def _start(self) -> FleetEvaluator:
         with self._starting:
-            self._drop_if_dead()
+            if self._session is not None and not is_alive(self._session):
+                self._drop()
             if self._evaluator is None:
                 self._session = self._open_session()
                 warm_up(self._session)
                 self._evaluator = self._evaluator_over(self._session)
             return self._evaluator
-
-    def _drop_if_dead(self) -> None:
-        if self._session is None or not is_alive(self._session):
-            self._drop()
 
     def _drop(self) -> None:
         session, self._session, self._evaluator = self._session, None, None

@@ -30,7 +30,7 @@ def ship(session: SparkSession) -> None:
     """
     context = session.sparkContext
     archive = write_archive(Path(context._temp_dir))  # noqa: SLF001 - lasts as long as late workers may ask for it
-    if archive.name not in context._python_includes:  # noqa: SLF001 - PySpark would put it on our own path once more
+    if archive.name not in (context._python_includes or ()):  # noqa: SLF001 - PySpark would put it on our own path once more
         context.addPyFile(str(archive))
 
 

@@ -78,7 +78,7 @@ def compared(recorded: Recorded, again: Decision, *, repeated: bool) -> Step:
 
 def _text(row: Row) -> str:
     # As text, for a number that is none does not equal itself.
-    return json.dumps(dict(row))
+    return json.dumps(dict(row), sort_keys=True)
 
 
 def _course(decision: Decision) -> object:

@@ -27,6 +27,7 @@ Rows = Sequence[Row]
 
 TWICE = "two processes decided for it in this tick"
 UNRECORDED = "what it depended on is not in the log"
+UNREADABLE = "another version of Headgate kept what it depended on"
 NO_SAMPLE = "the sample that it went by is not in the log"
 
 
@@ -90,7 +91,10 @@ class Past:
             yield Gap(recorded=recorded, why=TWICE) if len(rows) > 1 else self._moment(recorded, at)
 
     def _moment(self, recorded: Recorded, at: int) -> Moment | Gap:
-        place = bisect_right(self._instants, at)
+        try:
+            place = bisect_right(self._instants, at)
+        except ValueError as error:
+            return Gap(recorded=recorded, why=f"{UNREADABLE}: {str(error).splitlines()[0]}")
         if not place:
             return Gap(recorded=recorded, why=UNRECORDED)
         known = as_of(self._circumstances[place - 1], recorded.at)

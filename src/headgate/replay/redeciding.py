@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from headgate.algorithm.evaluate import evaluate
 from headgate.config.other import OtherOptions
 from headgate.control.care import Answer, Care
 from headgate.control.deciding import PlainDecider, names_own_mode
@@ -22,7 +21,7 @@ from headgate.control.outcomes import unevaluated
 from headgate.control.reactive.sharing import is_reactive
 from headgate.control.restarts import Restarts
 from headgate.control.rollback.step import RollbackStep
-from headgate.errors import ConfigError, HeadgateError
+from headgate.errors import ConfigError
 from headgate.model.decision import Decision
 from headgate.model.downtime import Downtime
 from headgate.model.identity import JobKey, VertexId
@@ -120,64 +119,57 @@ class Redecider:
         for career in careers:
             career.advance()
         while at := min((career.next.recorded.at for career in careers if career.next), default=None):
-            due = [career for career in careers if career.next and career.next.recorded.at == at]
+            due = [(career, career.next) for career in careers if career.next and career.next.recorded.at == at]
             found += await self._tick(due, at)
-            for career in due:
+            for career, _ in due:
                 career.advance()
         return found
 
-    async def _tick(self, due: Sequence[_Career], at: datetime) -> list[Step]:
-        steps: list[Step] = []
-        open_ones: list[tuple[_Career, Moment]] = []
-        for career in due:
-            ready = self._ready(career)
-            if isinstance(ready, Step):
-                steps.append(ready)
-            else:
-                open_ones.append((career, ready))
-        answers = self._answers([moment for _, moment in open_ones], at)
-        for career, moment in open_ones:
-            steps.append(await self._again(career, moment, answers))
-        return steps
+    async def _tick(self, due: Sequence[tuple[_Career, Moment | Gap]], at: datetime) -> Sequence[Step]:
+        ready = [(career, self._ready(career, moment)) for career, moment in due]
+        answers = self._answers([moment for _, moment in ready if isinstance(moment, Moment)], at)
+        return [
+            moment if isinstance(moment, Step) else await self._again(career, moment, answers)
+            for career, moment in ready
+        ]
 
-    def _ready(self, career: _Career) -> Moment | Step:
-        """Give a job's next moment as it is to be decided again, or why it cannot be."""
-        moment = career.next
-        if moment is None or isinstance(moment, Gap):
-            return _incomparable(moment, moment.why if moment else "")
+    def _ready(self, career: _Career, moment: Moment | Gap) -> Moment | Step:
+        """Give a moment as it is to be decided again, or why it cannot be."""
+        if isinstance(moment, Gap):
+            return _incomparable(moment, moment.why)
         if career.parted:
             return _incomparable(moment, ITS_PAST)
         try:
             again = self.alternative.at(career.state_of(moment))
-        except HeadgateError as error:
-            return _incomparable(moment, f"the options do not go together with its own: {error}")
+        except ConfigError as error:
+            return _incomparable(moment, f"the options do not go together with its own: {'; '.join(error.faults)}")
         why = left_out(moment.seen.ctx.options) or left_out(again.seen.ctx.options)
         return _incomparable(moment, why) if why else again
 
     def _answers(self, moments: Sequence[Moment], at: datetime) -> Mapping[JobKey, Answer]:
         by_interval: dict[timedelta, list[Candidate]] = defaultdict(list)
         for moment in moments:
-            known = candidate(moment.seen, moment.circumstances.state, at, restarts(moment))
-            if known:
+            if known := candidate(moment.seen, moment.circumstances.state, at, restarts(moment)):
                 by_interval[moment.circumstances.collect_interval].append(known)
         answers: dict[JobKey, Answer] = {}
         for interval, candidates in by_interval.items():
-            question = Question(candidates=candidates, now=at, collect_interval=interval, formula=evaluate)
+            question = Question(candidates=candidates, now=at, collect_interval=interval)
             fleet = self._roster.fleet(candidates)
             answers |= dict(question.answers(fleet, self.windows(fleet, question)))
         return answers
 
     async def _again(self, career: _Career, moment: Moment, answers: Mapping[JobKey, Answer]) -> Step:
-        seen, at = moment.seen, moment.recorded.at
+        seen, notebook = moment.seen, Notebook()
+        if seen.ctx.orders.rollback:  # which rescale is meant follows from the history that the store tells
+            notebook.store.save(seen.ctx.key, moment.held.state, 0)
         effects = AnsweredBefore(recorded=moment.recorded, redeployment=self.alternative.redeploys.redeployment)
-        notebook = Notebook()
         answer = restarts(moment).noted(seen.ctx, seen.sample, answers.get(seen.ctx.key) or unevaluated(seen))
-        care = self._care(moment, effects, notebook)
         try:
-            decision = await care.decide(seen, moment.held, answer, at, timedelta())
-        except HeadgateError as error:
-            return _incomparable(moment, f"it cannot be decided again: {error}")
-        step = compared(moment.recorded, decision, repeated=effects.repeated)
+            care = self._care(moment, effects, notebook)
+            decision = await care.decide(seen, moment.held, answer, moment.recorded.at, timedelta())
+            step = compared(moment.recorded, decision, repeated=effects.repeated)
+        except Exception as error:  # noqa: BLE001 - one job's failure is that job's, whatever it is
+            return _incomparable(moment, f"it cannot be decided again: {str(error) or type(error).__name__}")
         if step.verdict is Verdict.DIFFERENT:
             career.parted = True
         elif career.own is not None or _wishes_otherwise(step, moment, decision):
@@ -232,9 +224,6 @@ def _wishes_otherwise(step: Step, moment: Moment, decision: Decision) -> bool:
     return step.verdict is Verdict.RENUMBERED and moment.recorded.decision.delayed != decision.delayed
 
 
-def _incomparable(moment: Moment | Gap | None, why: str) -> Step:
-    if moment is None:
-        message = "there is no moment"
-        raise ValueError(message)
-    row = moment.recorded.row
-    return Step(job=row["job"], at=moment.recorded.at, verdict=Verdict.NOT_COMPARABLE, why=why)
+def _incomparable(moment: Moment | Gap, why: str) -> Step:
+    recorded = moment.recorded
+    return Step(job=recorded.row["job"], at=recorded.at, verdict=Verdict.NOT_COMPARABLE, why=why)

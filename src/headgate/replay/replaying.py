@@ -124,15 +124,17 @@ def _recorded_since(options: ServiceOptions, reader: LogReader, stretch: Stretch
 
 
 def _longest_window(reader: LogReader, stretch: Stretch, other: OtherOptions) -> timedelta:
-    """Give how far back any decision looks: at the options that held, with the others over them."""
+    """Give how far back any decision looks: by the options that held, with the others over them."""
     since, until = stretch.since["circumstances"], stretch.until
     longest = stretch.longest_window
     for text in reader.texts("circumstances", "options", since, until):
-        held = read_options(text)
-        longest = max(longest, held.metrics_window)
-        with suppress(ConfigError):  # told of where the job is decided for
+        with suppress(ConfigError, ValueError):  # told of where the job is decided for
+            held = read_options(text)
+            longest = max(longest, held.metrics_window)
             longest = max(longest, other.over(held).metrics_window)
-    # Of micro-batches a window holds two, however long they take.
-    refreshes = (read_settings(text) for text in reader.texts("circumstances", "settings", since, until))
-    batches = max((2 * timedelta(seconds=each.metric_refresh_s) for each in refreshes if each), default=longest)
-    return max(longest, batches)
+    for text in reader.texts("circumstances", "settings", since, until):
+        with suppress(ValueError):
+            settings = read_settings(text)
+            # Of micro-batches a window holds two, however long they take.
+            longest = max(longest, 2 * timedelta(seconds=settings.metric_refresh_s if settings else 0))
+    return longest

@@ -54,7 +54,8 @@ class KafkaSampleSink:
         Take samples to be sent.
 
         Raises:
-            UnreachableError: since the last call samples were dropped, these or older ones; the others are on their way.
+            UnreachableError: samples were dropped since the call before, these or older ones; all others are on their
+                way.
         """
         for sample in samples:
             self._send(sample)

@@ -41,6 +41,12 @@ class SampleLog:
         self._written: dict[JobKey, tuple[datetime, Topology]] = {}
         self._news = News()
 
+    def under(self, shard: str) -> SampleLog:
+        """Give a writer of files of another name, which knows of each graph that this one has written, and tells it."""
+        other = SampleLog(self._layout.root, shard=shard)
+        other._written = self._written
+        return other
+
     def append(self, samples: Sequence[JobSample], /) -> None:
         """
         Keep the samples of one tick, durably when it returns.

@@ -11,6 +11,7 @@ from headgate.config.ordered import Overlay
 from headgate.config.reload import LiveOptions
 from headgate.control.runner import Listener, Runner
 from headgate.control.selection import SelectedCollector
+from headgate.engines.flink.redeploy.realizer import StillOurs
 from headgate.events.opening import EventService
 from headgate.options.service import ServiceOptions
 from headgate.plugins.host import PluginHost
@@ -23,9 +24,11 @@ from headgate.signals.opening import close_sources, open_sources
 from headgate.wiring.data import data_path
 from headgate.wiring.deciding import Deciding
 from headgate.wiring.engines import collect_time_limit, open_engines
+from headgate.wiring.executors import crew_of, start_spark
 from headgate.wiring.extending import job_lists, open_host
 from headgate.wiring.reacting import open_steering
 from headgate.wiring.remembering import remember
+from headgate.wiring.streaming import collecting_only
 from headgate.wiring.telling import open_listeners, tellers
 from headgate.wiring.watching import open_telemetry
 
@@ -48,10 +51,13 @@ async def service(
         ConfigError: a file, a secret or a plugin that the options name is not there, or an address cannot be had.
     """
     now = partial(_in_force, options, live)
+    options = collecting_only(options)
     async with AsyncExitStack() as stack:
         tap = open_telemetry(options.metrics, stack)
         # Asked at each step of a redeploy, of which there is none before there is a cycle, and with that an outbox.
-        engines = await open_engines(options, now, stack, still_ours=lambda job: outbox.may_act(job))  # noqa: PLW0108
+        still_ours: StillOurs = lambda job: outbox.may_act(job)  # noqa: E731, PLW0108 - it is opened further down
+        crew = crew_of(options, lambda: data)
+        engines = await open_engines(options, now, stack, still_ours=still_ours, crew=crew)
         host = await open_host(now, engines.provided, stack)
         listeners = open_listeners(options.events, host, events, stack)
         saved, told = tellers(listeners.handler, tap)
@@ -59,12 +65,14 @@ async def service(
         outbox.book.overlay = lambda: Overlay.of(now())
         # Before the leases are given up: who has them next would go on with what this process is still at.
         stack.push_async_callback(engines.redeploy.close)
+        data = data_path(options, now, told, stack)
+        await start_spark(options, data)
         deciding = Deciding(
             now=now,
             engines=engines.listing(job_lists(options, host, now)),
             host=host,
             collector=_observing(options, engines.by_default, host, told, stack),
-            data=data_path(options, now, told, stack),
+            data=data,
             outbox=outbox,
             events=told,
             decisions=decisions,

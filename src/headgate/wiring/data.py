@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate.engines.flink.local.java import find_java
+from headgate.errors import UnreachableError
 from headgate.options.service import Pipeline, ServiceOptions
 from headgate.pipeline.downtime import DowntimeLearner, RescaleSource
 from headgate.pipeline.downtime_book import NotedDecisions, NotedSamples, RescaleBook
@@ -23,9 +24,17 @@ from headgate.ports import CircumstanceSink, DecisionSink, EventHandler, FleetEv
 from headgate.samplelog.windows import LogWindows
 from headgate.samplelog.writer import SampleLog
 from headgate.wiring.intake import open_intake
+from headgate.wiring.streaming import Inflow, open_detour, open_inflow
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from headgate.pipeline.revival import RevivingEvaluator
+
+
+def _no_session() -> SparkSession:
+    message = "the pipeline runs in process, without Spark"
+    raise UnreachableError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +51,10 @@ class DataPath:
     """Where it is kept what decisions depended on; None: where samples are not, nothing can be made again."""
     downtimes: DowntimeLearner
     """Learns from the same samples and decisions how long rescales stop jobs."""
+    inflow: Inflow | None = None
+    """Receives the samples that another process collects; None: this one does."""
+    running_session: Callable[[], SparkSession] = _no_session
+    """Gives a Spark session that runs; blocking, and raises `UnreachableError` where there is none to be had."""
 
 
 def data_path(
@@ -51,30 +64,36 @@ def data_path(
     Choose where windows are kept and reduced; decisions go to the log either way, for `explain`, those of agents too.
 
     Raises:
-        ConfigError: reports of agents cannot be taken in as the options say.
+        ConfigError: reports of agents cannot be taken in as the options say, or samples cannot be sent away so.
     """
     open_intake(options, told, stack)
     decisions = SampleLog(options.log.path, shard=shard_of_this_process(time.time()))
+    detour = open_detour(options, stack)
     if options.pipeline is Pipeline.IN_PROCESS:
         memory = InProcessEvaluator(collect_interval=lambda: now().collect_interval, keep=lambda: longest_window(now()))
         book = RescaleBook()
         return DataPath(
-            samples_of=lambda _: NotedSamples(memory, book),
+            samples_of=lambda _: detour or NotedSamples(memory, book),
             decisions=NotedDecisions(decisions, book),
             evaluator=memory,
             windows=memory,
             circumstances=None,
             downtimes=DowntimeLearner(book),
         )
-    spark = _spark_evaluator(options, now)
+    inflow = open_inflow(options, told)
+    spark = _spark_evaluator(options, now, inflow)
     stack.push_async_callback(asyncio.to_thread, spark.close)
+    if inflow:
+        stack.push_async_callback(asyncio.to_thread, inflow.stream.close)
     return DataPath(
-        samples_of=lambda cluster: SampleLog(options.log.path, shard=shard_of(cluster)),
+        samples_of=lambda cluster: detour or SampleLog(options.log.path, shard=shard_of(cluster)),
         decisions=decisions,
         evaluator=spark,
         windows=LogWindows(options.log.path),
         circumstances=decisions,
         downtimes=DowntimeLearner(_log_rescales(spark, options.log.path)),
+        running_session=spark.running,
+        inflow=inflow,
     )
 
 
@@ -94,19 +113,25 @@ def shard_of_this_process(started_s: float) -> str:
     return f"{int(started_s):08x}{secrets.token_hex(4)}"
 
 
-def _spark_evaluator(options: ServiceOptions, now: Callable[[], ServiceOptions]) -> RevivingEvaluator:
+def _spark_evaluator(
+    options: ServiceOptions, now: Callable[[], ServiceOptions], inflow: Inflow | None
+) -> RevivingEvaluator:
     # PySpark is imported only where it is used: without it a command starts in a fraction of the time.
     from headgate.pipeline.live import SparkEvaluator  # noqa: PLC0415
     from headgate.pipeline.revival import RevivingEvaluator  # noqa: PLC0415
     from headgate.pipeline.session import open_session  # noqa: PLC0415
 
+    def evaluator_over(session: SparkSession) -> FleetEvaluator:
+        evaluator = SparkEvaluator(session, options.log.path, collect_interval=lambda: now().collect_interval)
+        return inflow.over(session, evaluator) if inflow else evaluator
+
     return RevivingEvaluator(
         open_session=lambda: open_session(
-            options.spark_master, java_home=find_java().home, settings=options.spark_settings
+            options.spark_master,
+            java_home=find_java().home,
+            settings=inflow.settings(options.spark_settings) if inflow else options.spark_settings,
         ),
-        evaluator_over=lambda session: SparkEvaluator(
-            session, options.log.path, collect_interval=lambda: now().collect_interval
-        ),
+        evaluator_over=evaluator_over,
     )
 
 

@@ -30,7 +30,7 @@ from headgate.plugins.kinds import Kind
 from headgate.ports import DecisionSink, EventHandler, JobContext, MetricCollector
 from headgate.telemetry.tap import Tap
 from headgate.wiring.data import DataPath
-from headgate.wiring.engines import Engines, Now, collect_time_limit
+from headgate.wiring.engines import Engines, Now, observe_time_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,7 @@ class Deciding:
             cycle=self.cycle(),
             events=self.events,
             leases=self.outbox.leases,
+            decides=not self.now().samples.sent_away,
             collect_interval=lambda: self.now().collect_interval,
             decide_interval=lambda: self.now().decide_interval,
             before_decisions=Reloading(live=live, events=self.events) if live else nothing,
@@ -113,15 +114,20 @@ class Deciding:
         return tuple(
             Observer(
                 fetcher=self.tap.fetcher(cluster, fetcher),
-                collector=self.collector,
+                collector=self._observing,
                 sink=self.tap.samples(cluster, self.data.samples_of(cluster)),
                 events=self.events,
-                time_limit=collect_time_limit(self.now()),
+                time_limit=observe_time_limit(self.now()),
                 cluster=cluster,
                 applied=self.outbox.book.applied,
             )
             for cluster, fetcher in self.engines.fetchers.items()
         )
+
+    @property
+    def _observing(self) -> MetricCollector:
+        inflow = self.data.inflow
+        return inflow.collector(self.collector, self.now) if inflow else self.collector
 
     def _evaluator(self) -> SelectedEvaluator:
         return SelectedEvaluator(

@@ -17,6 +17,7 @@ from headgate.engines.flink.clusters import ClustersFailureHistory, ClustersMetr
 from headgate.engines.flink.collector import FlinkMetricCollector
 from headgate.engines.flink.dynamic import DynamicConfigRealizer
 from headgate.engines.flink.exceptions import FlinkFailureHistory
+from headgate.engines.flink.fleet import Crew, FleetMetricCollector
 from headgate.engines.flink.jobs import FlinkJobListFetcher
 from headgate.engines.flink.realizer import ResourceRequirementsRealizer
 from headgate.engines.flink.redeploy.realizer import SavepointRedeployRealizer, StillOurs
@@ -40,7 +41,7 @@ from headgate.engines.yarn.realizer import YarnScalingRealizer
 from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.micro_batch import DEFAULTS as MICRO_BATCH_DEFAULTS
 from headgate.options.reactive import WorkersOptions
-from headgate.options.service import ServiceOptions
+from headgate.options.service import Place, ServiceOptions
 from headgate.options.spark import SparkOptions
 from headgate.options.yarn import YarnOptions
 from headgate.plugins.host import Provided
@@ -97,9 +98,13 @@ class Engines:
         }
 
 
-async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack, *, still_ours: StillOurs) -> Engines:
+async def open_engines(
+    options: ServiceOptions, now: Now, stack: AsyncExitStack, *, still_ours: StillOurs, crew: Crew | None = None
+) -> Engines:
     """
     Give the adapters of all clusters; nothing is asked yet. Whoever has opened the leases closes `redeploy`.
+
+    A crew collects from Flink clusters elsewhere; without one it is done here.
 
     Raises:
         ConfigError: a file or secret that a cluster names is not there.
@@ -110,7 +115,7 @@ async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack,
         fetchers={
             name: FlinkJobListFetcher({name: client}, settings_of, basis=now) for name, client in clients.items()
         },
-        collector=FlinkMetricCollector(clients),
+        collector=_flink_collector(options, clients, crew, stack),
         scraped=_scraped(options, clients, stack),
         history=FlinkFailureHistory(clients),
         in_place=_in_place(options, clients),
@@ -129,6 +134,29 @@ async def open_engines(options: ServiceOptions, now: Now, stack: AsyncExitStack,
 async def _facts(clients: Mapping[str, FlinkClient], ctx: JobContext) -> Facts:
     client = clients.get(ctx.key.cluster)
     return (await inspect(client, ctx)).facts if client else Facts()
+
+
+def _flink_collector(
+    options: ServiceOptions, clients: Mapping[str, FlinkClient], crew: Crew | None, stack: AsyncExitStack
+) -> MetricCollector:
+    here = FlinkMetricCollector(clients)
+    if crew is None:
+        return here
+    clusters = {cluster.name: cluster for cluster in options.clusters}
+    fleet = FleetMetricCollector(clusters=clusters, here=here, crew=crew, time_limit=collect_time_limit(options))
+    stack.callback(fleet.close)
+    return fleet
+
+
+def observe_time_limit(options: ServiceOptions) -> timedelta:
+    """Bound what an observer waits for the sample of a job: on Spark it has to go there and to come back as well."""
+    limit = collect_time_limit(options)
+    return limit if options.collect_on is Place.SERVICE else limit + executors_time_limit(options)
+
+
+def executors_time_limit(options: ServiceOptions) -> timedelta:
+    """Bound one tick's collecting on Spark, with the wait for free cores."""
+    return 2 * collect_time_limit(options)
 
 
 def collect_time_limit(options: ServiceOptions) -> timedelta:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from headgate.algorithm.decide import decide
 from headgate.cli import app
+from headgate.model.identity import JobKey
 from headgate.model.orders import Orders, StandingOrders
 from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
@@ -92,6 +93,13 @@ def test_a_job_that_nobody_knows_is_refused_with_near_names(config: Path, store:
     assert "prod/later is paused by " in told(config, "pause", "prod/later", "--force")
     assert call(config, "pause", "later", "--force").exit_code == 2
     assert [str(job) for job in store.orders().jobs] == ["prod/later"]
+
+
+def test_a_job_that_the_store_remembers_is_known_without_the_log(config: Path, store: SqlStateStore) -> None:
+    """As on a machine that has nothing but the service's file."""
+    remembered = JobKey("prod", "a/b")
+    store.save(remembered, JobState(), 0)
+    assert told(config, "pause", "prod/a/b").startswith("prod/a/b is paused by ")
 
 
 @pytest.mark.parametrize("words", [("pause",), ("pause", "orders", "--all"), ("set",), ("set", "orders")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,6 +15,7 @@ from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
 from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
 from headgate.model.state import UNSEEN, JobState, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.testing.builders import ORDERS, at, chain, context, sample
@@ -184,15 +186,15 @@ def test_a_sink_is_not_called_saturated_for_ever() -> None:
 
 async def test_a_sample_is_kept_before_it_is_known(world: Scenario) -> None:
     """A cycle that begins in between goes by no sample that its evaluation would not find."""
-    seen: list[bool] = []
+    known: list[bool] = []
 
-    class Peeking(RecordingLog):
-        def append(self, samples: Sequence[JobSample], /) -> None:
-            seen.append(ORDERS in world.observer.latest)
-            super().append(samples)
+    class Noting(list[JobSample]):
+        def extend(self, samples: Iterable[JobSample], /) -> None:
+            known.append(ORDERS in world.observer.latest)
+            super().extend(samples)
 
-    world.observer._sink = Peeking()  # noqa: SLF001 - the moment between two of its steps cannot be had otherwise
+    world.log.samples = Noting()
     await world.observer.observe(at(0))
 
-    assert seen == [False]
+    assert known == [False]
     assert ORDERS in world.observer.latest

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
+import pyarrow as pa
 import pytest
 from tests.unit.replay.conftest import Replay, Start, job, seconds
 
 from headgate.errors import ConfigError, NotFoundError
 from headgate.model.decision import Outcome
+from headgate.model.orders import Given
 from headgate.model.reasons import Reason
+from headgate.model.tables import CIRCUMSTANCES
 from headgate.replay.comparing import Verdict
-from headgate.replay.past import NO_SAMPLE, UNRECORDED
+from headgate.replay.past import NO_SAMPLE, UNREADABLE, UNRECORDED
 from headgate.replay.redeciding import ITS_PAST
 from headgate.replay.replaying import Report
 from headgate.replay.telling import lines, summary
+from headgate.samplelog import parquet
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.rows import decision_json
@@ -38,6 +43,18 @@ def test_an_eventful_run_is_decided_again_byte_for_byte(eventful: RecordedServic
     report = replayed(eventful)
 
     assert verdicts(report) == {Verdict.EQUAL: len(eventful.decisions)}, list(lines(report, most=3))
+
+
+def test_a_rollback_that_somebody_ordered_is_replayed(start: Start, replayed: Replay) -> None:
+    """It is under way at once, lasts, and pauses scaling: none of these decisions is another one."""
+    run = start()
+    run.advance_to(seconds(100))
+    order = Given(at=run.now, by="alice@laptop")
+    run.store.change_orders(run.decisions[0].job, lambda orders: replace(orders, rollback=order))
+    run.advance_to(seconds(150))
+
+    assert Reason.ROLLED_BACK in {decision.reason for decision in run.decisions}
+    assert verdicts(replayed(run)) == {Verdict.EQUAL: len(run.decisions)}
 
 
 def test_the_log_holds_the_decisions_as_they_were_made(eventful: RecordedService) -> None:
@@ -195,3 +212,15 @@ def test_the_report_is_told_to_machines_as_to_people(eventful: RecordedService, 
     assert [each["verdict"] for each in plain["first_differences"]] == ["different", "other numbers"]
     assert f"- {plain['first_differences'][0]['decided'][0]}" in told
     assert f"+ {plain['first_differences'][0]['instead'][0]}" in told
+
+
+def test_what_another_version_kept_is_told(start: Start, replayed: Replay) -> None:
+    """An option that this version does not know makes a decision incomparable, and nothing else fails."""
+    run = start()
+    run.advance_to(seconds(30))
+    (file,) = (run.root / "circumstances").rglob("*.parquet")
+    rows = parquet.read(file, CIRCUMSTANCES).to_pylist()
+    parquet.write(file, pa.Table.from_pylist([row | {"options": '{"other": 1}'} for row in rows], CIRCUMSTANCES))
+
+    (why,) = replayed(run).why_not
+    assert why.startswith(UNREADABLE)

@@ -149,7 +149,7 @@ class FleetMetricCollector:
             at=at,
             time_limit=self.time_limit,
             jobs=jobs,
-            memories=tuple(each and each.memory for each in known),
+            memories=tuple(each.memory if each else None for each in known),
             standing=self._standings.get(cluster, UNKNOWN),
         )
 

@@ -102,7 +102,7 @@ async def run_errand(errand: Errand) -> Yield:
         remembered = (collector.remembered(ctx.key) for ctx in errand.jobs)
         return Yield(
             samples=tuple(samples),
-            memories=tuple(each and pack(each) for each in remembered),
+            memories=tuple(None if each is None else pack(each) for each in remembered),
             standing=collector.standing(name),
         )
 
