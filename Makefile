@@ -50,10 +50,10 @@ contracts: setup ## Which package may import which.
 	$(BIN)/lint-imports
 
 unit: setup ## Fast tests: no Spark, no Flink.
-	$(BIN)/pytest --reruns 1 tests/unit
+	$(BIN)/pytest -n auto --reruns 1 tests/unit
 
 property: setup ## Hypothesis tests of the safety rules.
-	$(BIN)/pytest tests/property
+	$(BIN)/pytest -n auto tests/property
 
 golden: setup ## The reference autoscaler's cases.
 	$(BIN)/pytest tests/golden

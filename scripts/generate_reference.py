@@ -32,6 +32,7 @@ from headgate.options.lease import KubernetesLeaseOptions, LeaseOptions
 from headgate.options.micro_batch import MicroBatchOptions
 from headgate.options.plugins import PluginOptions
 from headgate.options.rollback import RollbackOptions
+from headgate.options.samples import KafkaOptions, SamplesOptions
 from headgate.options.service import ClusterOptions, JobOptions, LogOptions, ServiceOptions
 from headgate.options.serving import IntakeOptions, MetricsOptions
 from headgate.options.signals import SignalOptions, SignalSourceOptions
@@ -92,6 +93,8 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("Headgates that share a store", "lease.", LeaseOptions),
     ("Leases in Kubernetes", "lease.kubernetes.", KubernetesLeaseOptions),
     ("The samples log", "log.", LogOptions),
+    ("The way of the samples", "samples.", SamplesOptions),
+    ("The topic of the samples", "samples.kafka.", KafkaOptions),
     ("Headgate's own metrics and health", "metrics.", MetricsOptions),
     ("Reports of attached agents", "agents.", IntakeOptions),
     ("Events", "events.", EventOptions),

@@ -7,7 +7,8 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
 from threading import BoundedSemaphore, Thread, Timer
 from typing import Any
 
@@ -76,16 +77,22 @@ def listening(address: Address, handler: Callable[..., Handler], *, option: str,
     thread = Thread(target=server.serve_forever, args=(_POLL_S,), name=f"headgate-{option}", daemon=True)
     thread.start()
     try:
-        yield server.server_port
+        yield server.server_address[1]
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-class _Server(ThreadingHTTPServer):
-    """A thread a request, of which one that hangs keeps nobody from ending."""
+class _Server(ThreadingTCPServer):
+    """
+    A thread a request, of which one that hangs keeps nobody from ending.
 
+    Not the library's server for HTTP, which asks the resolver what the machine is called, however long that takes.
+    """
+
+    allow_reuse_address = True
+    request_queue_size = _CONNECTIONS
     daemon_threads = True
     block_on_close = False
 
@@ -107,8 +114,8 @@ class _Server(ThreadingHTTPServer):
         """Serve, and hang up on who takes too long: its next read finds the end."""
         hanging_up = Timer(_MOST_S, _hang_up, [request])
         hanging_up.daemon = True
-        hanging_up.start()
         try:
+            hanging_up.start()
             super().process_request_thread(request, client_address)
         finally:
             hanging_up.cancel()

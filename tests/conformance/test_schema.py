@@ -30,6 +30,7 @@ from sqlalchemy.dialects.mysql import MEDIUMTEXT
 
 from headgate.errors import PermanentError
 from headgate.model.instants import epoch_us
+from headgate.model.orders import Given, Orders, StandingOrders
 from headgate.model.state import JobState
 from headgate.stores import tables
 from headgate.stores.codec import encode_record, encode_state
@@ -100,6 +101,21 @@ def test_a_database_of_the_first_headgate_is_taken_on(url: str, engine: Engine) 
         assert store.save(JOB, JobState(), 3) == 4
     with engine.connect() as connection:
         assert _differences(connection) == []
+
+
+def test_a_database_from_before_there_were_orders_is_taken_on(url: str, engine: Engine) -> None:
+    """Its states are kept, and what is ordered from now on holds."""
+    pause = Orders(pause=Given(at=NOON, by="anna@host"))
+    with closing(SqlStateStore(url)) as store:
+        store.save(JOB, full_state(), 0)
+    with engine.begin() as connection:
+        connection.execute(text(f"DROP TABLE {tables.orders.name}"))
+    _note_step(engine, "0002")
+    with closing(SqlStateStore(url)) as store:
+        assert store.orders() == StandingOrders()
+        assert store.change_orders(JOB, lambda _: pause) == pause
+        assert store.orders() == StandingOrders(jobs={JOB: pause})
+        assert store.load(JOB).state == full_state()
 
 
 def test_a_step_that_was_cut_off_is_taken_again(url: str, engine: Engine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -103,6 +104,19 @@ class TestSqlStateStore(StateStoreSuite):
                 store.save(JOB, full_state(), 1)
             writer.execute("ROLLBACK")
         assert store.save(JOB, full_state(), 1) == 2
+
+    def test_an_order_waits_longer_than_a_save(self, store: SqlStateStore, database: Path) -> None:
+        """A fleet that is being saved does not keep anybody from pausing it."""
+        store.save(JOB, JobState(), 0)
+        patient = SqlStateStore(f"sqlite:///{database}", answer_within=timedelta(seconds=1))
+        with closing(patient), closing(sqlite3.connect(database, isolation_level=None)) as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            with ThreadPoolExecutor(1) as person:
+                ordered = person.submit(patient.change_orders, JOB, lambda _: full_orders())
+                with pytest.raises(UnreachableError, match="locked"):
+                    patient.save(JOB, full_state(), 1)
+                writer.execute("ROLLBACK")
+                assert ordered.result() == full_orders()
 
     def test_a_store_that_is_down_is_unreachable_and_may_come_up(self, tmp_path: Path) -> None:
         """A directory that is not there is a fault that passes, as a database server that is down."""

@@ -64,7 +64,7 @@ async def test_advice_as_a_table_names_each_vertex_and_changes_nothing(flink: Fa
     assert done.status == 0, done.err
     rows = [line.split() for line in done.out.splitlines() if line.startswith("stage-")]
     assert [row[:3] for row in rows] == [["stage-1", "1", "4"], ["stage-2", "1", "4"]]
-    assert "127.0.0.1/orders: rescale" in done.out
+    assert "local/orders: rescale" in done.out
     assert "confidence low" in done.out
     assert changes_asked(flink) == []
 
@@ -87,7 +87,7 @@ async def test_advice_on_a_cluster_that_does_not_answer_says_so() -> None:
     done = await headgate("advise", "http://127.0.0.1:1", "--for", "4 s")
     assert done.status == 1
     assert "127.0.0.1:1" in done.err
-    assert "error: no advice: cluster 127.0.0.1 does not answer" in done.err
+    assert "error: no advice: cluster local does not answer" in done.err
     assert done.out == ""
 
 

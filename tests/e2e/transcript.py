@@ -13,14 +13,14 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-from headgate.engines.flink.local.processes import Child, Children
+from headgate.engines.flink.local.processes import Children
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "http://127.0.0.1:8081"
@@ -34,22 +34,24 @@ _STAYING = ("headgate run", "python examples/")
 """Commands that run until they are stopped."""
 _LOOKING = ("doctor", "jobs", "history", "explain", "events")
 _END_PATIENCE = timedelta(seconds=30)
+_POLL_S = 0.5
 
-_NUMBER, _CHART, _ARROW = r"\d[\d,.:-]*[kM]?", "[▁▂▃▄▅▆▇█]", "[↗→↘]"
-_UNIT = r"(?: (?:ms|s|min|h|d)\b)?"
-_ANYTHING: Mapping[str, str] = {
+_CHART = "[▁▂▃▄▅▆▇█]"
+_AMOUNT = r"\d[\d,.:-]*[kM]?(?: (?:ms|s|min|h|d)\b)?"
+_ALIKE: Mapping[str, str] = {
     r"^ *…\n": r"(?:.*\n)*?",
     "…": ".*",
-    r"\w+day (?=\d)": r"\w+day ",
-    r"alice@laptop": r"\S+@\S+",
+    r"(?: *\n)+": r"(?: *\n)+",
     f"{_CHART}(?:{_CHART}| )*": f"{_CHART}(?:{_CHART}| )*",
-    f" ?{_ARROW}": f" ?{_ARROW}?",
-    _NUMBER + _UNIT: _NUMBER + _UNIT,
-    r" *\n\s*": r" *\n\s*",
+    " ?[↗→↘]": " ?[↗→↘]?",
     " +": " +",
+    "alice@laptop": r"\S+@\S+",
+    r"\b[0-9a-f]{12}\b": r"\b[0-9a-f]{12}\b",
+    r"\w+day (?=\d)": r"\w+day ",
+    _AMOUNT: _AMOUNT,
 }
-"""What stands on a page, and what it stands for."""
-_TOKEN = re.compile("|".join(f"({what})" for what in _ANYTHING), re.MULTILINE)
+"""What may stand on a page, and what stands for it in an answer."""
+_TOKEN = re.compile("|".join(f"({what})" for what in _ALIKE), re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +73,16 @@ class Command:
         """Whether it may be run again."""
         return self.text.split()[1] in _LOOKING
 
-    @property
-    def expected(self) -> re.Pattern[str]:
-        """What is accepted for the answer that the page shows."""
-        return re.compile("".join(_patterns(f"{self.answer.strip()}\n")))
+    def fits(self, answer: str) -> bool:
+        """Whether the page shows this answer."""
+        return re.fullmatch(_pattern(self.answer), answer) is not None
+
+    def difference(self, answer: str) -> str:
+        """Say where an answer leaves the page."""
+        shown = self.answer.splitlines(keepends=True)
+        fitting = [n for n in range(len(shown)) if re.match(_pattern("".join(shown[:n])), answer)]
+        first = shown[fitting[-1]].strip()
+        return f"`{self.text}` does not say what the page shows, from {first!r} on:\n{answer}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,30 +124,31 @@ class Terminal:
         """Start what runs until it is stopped, and wait until it has said what the page shows."""
         children = Children()
         self._running.callback(children.close, patience=_END_PATIENCE)
-        output = Path(f"{shlex.split(command.text)[1].replace('/', '-')}.out")
-        child = children.start(command.text, self._words(command), environment=os.environ, output=output)
-        said = _until(command, lambda: _said_by(child))
-        if started := re.search(r"http://\S+:\d+", said):
-            self._address = started[0]
+        output = Path(f"{len(list(Path().glob('*.out')))}.out")
+        children.start(command.text, self._words(command), environment=os.environ, output=output)
+        said = _await(command, output.read_text)
+        if address := re.search(r"http://[\d.]+:\d+", said):
+            self._address = address[0]
 
     def run(self, command: Command) -> None:
         """Run a command to its end, and see what the page shows."""
         if command.only_looks:
-            _until(command, lambda: self._answer(command))
+            _await(command, lambda: self._answer(command))
         else:
             answer = self._answer(command)
-            assert command.expected.fullmatch(answer), _difference(command, answer)
+            assert command.fits(answer), command.difference(answer)
 
     def _answer(self, command: Command) -> str:
         done = subprocess.run(
             self._words(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
-        assert done.returncode == 0, f"{command.text} ended with {done.returncode}:\n{done.stdout}"
-        return f"{done.stdout.strip()}\n"
+        assert done.returncode == 0, f"`{command.text}` ended with {done.returncode}:\n{done.stdout}"
+        return done.stdout.strip("\n") + "\n"
 
     def _words(self, command: Command) -> list[str]:
         program, *words = shlex.split(command.text.replace(ADDRESS, self._address), comments=True)
-        return [sys.executable, *_PROGRAMS[program], *(str(ROOT / word) if "/" in word else word for word in words)]
+        places = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
+        return [sys.executable, *_PROGRAMS[program], *places]
 
 
 def steps(page: Path) -> Iterator[Command | Edit]:
@@ -150,4 +159,22 @@ def steps(page: Path) -> Iterator[Command | Edit]:
             continue
         for told in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             text, _, answer = told.partition("\n")
-            yield Command(text=text, answer=answer)
+            yield Command(text=text, answer=answer.strip("\n") + "\n")
+
+
+def _await(command: Command, answer: Callable[[], str]) -> str:
+    """Look until the page's answer is seen, and give it."""
+    deadline = time.monotonic() + LIMIT.total_seconds()
+    while not command.fits(seen := answer()):
+        assert time.monotonic() < deadline, command.difference(seen)
+        time.sleep(_POLL_S)
+    return seen
+
+
+def _pattern(shown: str) -> str:
+    """Give the expression for all answers that a page's text stands for."""
+    pattern, end = "", 0
+    for token in _TOKEN.finditer(shown):
+        pattern += re.escape(shown[end : token.start()]) + tuple(_ALIKE.values())[(token.lastindex or 1) - 1]
+        end = token.end()
+    return pattern + re.escape(shown[end:])

@@ -3,7 +3,7 @@ Does on a standalone cluster what the service does there, and tells what came of
 
     python standalone_program.py MASTER PYTHON_OF_THE_WORKERS TASK ANSWER
 
-TASK is a pickled `Task`, ANSWER the file that is written.
+TASK is a pickle of what to evaluate and to replay, ANSWER the file that is written.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import os
 import pickle
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
@@ -26,25 +26,10 @@ from headgate.errors import HeadgateError
 from headgate.pipeline.executors import Executors, Work
 from headgate.pipeline.live import SparkEvaluator
 from headgate.pipeline.session import open_session
-from headgate.ports import Candidate
 from headgate.replay.distributed import replay_on_spark
-from headgate.replay.redeciding import Alternative
-from headgate.replay.stretch import Stretch
 from headgate.samplelog.reader import LogReader
+from headgate.telemetry.exposition import compressed
 from headgate.testing.small_fleet import NAMES, Seen, small_fleet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """A tick and a replay."""
-
-    log: Path
-    interval: timedelta
-    candidates: tuple[Candidate, ...]
-    now: datetime
-    recorded: Path
-    stretch: Stretch
-    alternative: Alternative
 
 
 def settings_for(workers_python: str) -> dict[str, str]:
@@ -66,14 +51,14 @@ def bare_session(master: str, settings: dict[str, str]) -> SparkSession:
     return builder.master(master).appName("bare").config(map=dict(settings)).getOrCreate()
 
 
-def on_workers(session: SparkSession, work: Work, *tasks: bytes) -> list[str | None]:
-    """Do something on the workers, each task in a part of its own; why it was not done where it was not."""
+def on_workers(session: SparkSession, work: Work, *tasks: bytes) -> list[str]:
+    """Do something on the workers, each task in a part of its own; or why it was not done."""
     executors = Executors(session=lambda: session, work=work, time_limit=timedelta(seconds=60))
     try:
         done = executors.run(tasks, [1] * len(tasks))
     except HeadgateError as error:
         return [str(error)]
-    return [each if each is None else each.decode() for each in done]
+    return [each if isinstance(each, str) else each.decode() for each in done]
 
 
 def origins(names: Sequence[bytes]) -> list[bytes]:
@@ -91,11 +76,9 @@ def die_of_poison(tasks: Sequence[bytes]) -> Sequence[bytes]:
     return tasks
 
 
-def needs_more(tasks: Sequence[bytes]) -> Sequence[bytes]:
-    """Import what a worker does not have."""
-    import pydantic_settings_of_nobody  # type: ignore[import-not-found]  # noqa: F401, PLC0415
-
-    return tasks
+def stumble(tasks: Sequence[bytes]) -> Sequence[bytes]:
+    """Fail where a task says so."""
+    return [bytes(1 // len(task)) for task in tasks]
 
 
 async def collected(session: SparkSession) -> list[dict[str, str]]:
@@ -111,23 +94,22 @@ def _told(seen: Seen) -> dict[str, str]:
     return {str(job): repr(each) for job, each in seen.items()}
 
 
-def main(master: str, workers_python: str, task: Task) -> dict[str, object]:
+def main(master: str, workers_python: str, task: dict[str, Any]) -> dict[str, object]:
     """Do everything, one after the other."""
     settings = settings_for(workers_python)
     bare = bare_session(master, settings)
-    before = on_workers(bare, origins, b"headgate")
+    before = bare.sparkContext.parallelize([b"headgate"], 1).map(lambda name: origins([name])[0].decode()).collect()
     session = open_session(master, java_home=find_java().home, settings=settings)
-    evaluator = SparkEvaluator(session, task.log, collect_interval=task.interval)
+    evaluator = SparkEvaluator(session, task["log"], collect_interval=task["interval"])
     return {
         "headgate before": before,
-        "headgate after": on_workers(session, origins, b"headgate", b"pandas"),
-        "tick": repr(dict(evaluator.evaluate(task.candidates, task.now))),
+        "headgate after": on_workers(session, origins, b"headgate"),
+        "tick": repr(dict(evaluator.evaluate(task["candidates"], task["now"]))),
         "collected": asyncio.run(collected(session)),
         "lost": on_workers(session, die_of_poison, b"poison", b"water"),
-        "lacking": on_workers(session, needs_more, b"any"),
-        "replay": sorted(
-            repr(tally) for tally in replay_on_spark(session, LogReader(task.recorded), task.stretch, task.alternative)
-        ),
+        "failed": on_workers(session, stumble, b"", b"1"),
+        "lacking": on_workers(session, cast("Work", compressed), b"any"),
+        "replay": sorted(map(repr, replay_on_spark(session, LogReader(task["recorded"]), *task["replay"]))),
     }
 
 

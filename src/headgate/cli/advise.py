@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -15,6 +14,7 @@ from headgate import wiring
 from headgate.cli import console
 from headgate.cli.advice import show
 from headgate.control.runner import Runner
+from headgate.doctor.naming import name_clusters
 from headgate.errors import UnreachableError
 from headgate.model.decision import Decision
 from headgate.model.events import Event, EventReason, EventType
@@ -64,7 +64,7 @@ def _duration(watch: str) -> timedelta:
 
 def _cluster(url: str) -> ClusterOptions:
     try:
-        return ClusterOptions(name=urlsplit(url).hostname or "cluster", url=url)
+        return name_clusters([url])[0]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="URL") from error
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from headgate.errors import ConfigError, HeadgateError
+from headgate.model.printable import printable
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
@@ -21,8 +22,19 @@ def failures() -> Iterator[None]:
     try:
         yield
     except ConfigError as error:
-        err.print(f"[bold red]error:[/] {escape(str(error))}")
+        _tell(error)
         raise typer.Exit(2) from error
     except HeadgateError as error:
-        err.print(f"[bold red]error:[/] {escape(str(error))}")
+        _tell(error)
         raise typer.Exit(1) from error
+
+
+def note(text: str) -> None:
+    """Say something beside the results; it may name what others have named."""
+    err.print(escape(printable(text)))
+
+
+def _tell(error: HeadgateError) -> None:
+    """Print an error, of which a list of faults has several lines."""
+    text = "\n".join(map(printable, str(error).split("\n")))
+    err.print(f"[bold red]error:[/] {escape(text)}")

@@ -12,11 +12,11 @@ from typing import Annotated
 
 import typer
 
-from headgate.cli import findings
+from headgate.cli import console, findings
+from headgate.cli.addresses import clusters_at
 from headgate.config import Loaded, load, unmakeable, unresolvable
 from headgate.doctor.examination import examine, of_file
 from headgate.doctor.findings import Report, fails
-from headgate.doctor.naming import name_clusters
 from headgate.errors import ConfigError
 from headgate.options.service import ServiceOptions
 
@@ -39,12 +39,12 @@ def doctor(
     source's `pendingRecords` and partitions, busy times, and whether the
     intervals fit those of the cluster.
 
-    With addresses instead of a file, it checks as if `headgate init` had
-    written one for them.
+    With addresses no file is read: options are at their defaults then.
 
     The exit status is 1 when something fails.
     """
-    reports = _reports(urls or [], config, deep=deep)
+    with console.failures():
+        reports = _reports(urls or [], config, deep=deep)
     if as_json:
         flat = [{"about": report.about, **asdict(found)} for report in reports for found in report.findings]
         typer.echo(json.dumps(flat, indent=2))
@@ -55,11 +55,7 @@ def doctor(
 
 def _reports(urls: Sequence[str], config: Path, *, deep: bool) -> Sequence[Report]:
     if urls:
-        try:
-            options = ServiceOptions(clusters=name_clusters(urls))
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="URL") from error
-        return asyncio.run(examine(options, deep=deep))
+        return asyncio.run(examine(ServiceOptions(clusters=clusters_at(urls)), deep=deep))
     try:
         loaded = _load(config)
     except ConfigError as error:

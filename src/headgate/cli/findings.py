@@ -11,6 +11,7 @@ from rich.text import Text
 
 from headgate.cli import console
 from headgate.doctor.findings import Finding, Report, Verdict
+from headgate.model.printable import printable
 
 _LOOKS = {
     Verdict.OK: ("ok", "green"),
@@ -23,7 +24,7 @@ def show(reports: Sequence[Report]) -> None:
     """Print all findings, and how many there are of each kind."""
     for report in reports:
         if report.findings:
-            console.out.print(Text(f"\n{report.about}", style="bold"))
+            console.out.print(Text(f"\n{printable(report.about)}", style="bold"))
             console.out.print(_table(report.findings), soft_wrap=False)
     counted = Counter(found.verdict for report in reports for found in report.findings)
     parts = [f"{counted[verdict]} {name}" for verdict, (name, _) in _LOOKS.items() if counted[verdict]]
@@ -37,12 +38,17 @@ def _table(findings: Sequence[Finding]) -> Table:
     table.add_column(ratio=1)
     for found in findings:
         name, style = _LOOKS[found.verdict]
-        table.add_row(Text(name, style=style), found.check, _told(found))
+        table.add_row(Text(name, style=style), _plain(found.check), _told(found))
     return table
 
 
 def _told(found: Finding) -> Group:
-    """Give what was seen, and below it why it matters and what to do; somebody else's text is never markup."""
-    further = [Text(found.why, style="dim")] if found.why else []
-    further += [Text(f"-> {found.remedy}")] if found.remedy else []
-    return Group(Text(found.seen), *further)
+    """Give what was seen, and below it why it matters and what to do."""
+    further = [_plain(found.why, style="dim")] if found.why else []
+    further += [_plain(f"-> {found.remedy}")] if found.remedy else []
+    return Group(_plain(found.seen), *further)
+
+
+def _plain(text: str, *, style: str = "") -> Text:
+    """Give a text that is no markup and no order to the terminal: much of it is somebody else's."""
+    return Text(printable(text), style=style)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from headgate.cli import console
 from headgate.cli.events import connect_to
@@ -36,10 +35,13 @@ def history(
     json: Annotated[bool, typer.Option("--json", help="One JSON object an entry, for machines.")] = False,
 ) -> None:
     """
-    Tell what happened to a job: rescales with their numbers and what became of them, rollbacks, orders, events.
+    Tell what happened to a job, and why.
 
-    Decisions that changed nothing are told as stretches of time with their reason. Above them charts of the
-    parallelism, the lag and the busiest vertex; below what is remembered of the job now. Times are UTC.
+    Rescales stand in it with their numbers and what became of them,
+    rollbacks, orders and events; decisions that changed nothing are told as
+    stretches of time with their reason. Above them charts of the
+    parallelism, the lag and the busiest vertex; below what is remembered of
+    the job now. Times are UTC.
     """
     with console.failures():
         now = datetime.now(UTC)
@@ -51,7 +53,7 @@ def history(
             events = partial(_events, options.events, key, begin)
             told = past(key, reader, store, events, since=begin, now=now, interval=options.decide_interval)
     for note in told.notes:
-        console.err.print(escape(note))
+        console.note(note)
     for line in map(partial(entry_json, told), told.entries) if json else ():
         typer.echo(line)
     for line in story(told, width=console.out.width) if not json else ():

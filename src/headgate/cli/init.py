@@ -13,11 +13,11 @@ import typer
 from rich.markup import escape
 
 from headgate.cli import console
+from headgate.cli.addresses import clusters_at
 from headgate.doctor.checks.cluster import unreached
 from headgate.doctor.draft import Seen, draft
 from headgate.doctor.facts import ClusterFacts
 from headgate.doctor.looks.cluster import look_at_cluster
-from headgate.doctor.naming import name_clusters
 from headgate.errors import ConfigError, UnreachableError
 from headgate.options.service import ClusterOptions, ServiceOptions
 
@@ -59,11 +59,7 @@ def _refuse_overwriting(output: str, *, force: bool) -> None:
 
 
 def _clusters(urls: Sequence[str], token_file: Path | None, ca_file: Path | None) -> tuple[ClusterOptions, ...]:
-    try:
-        named = name_clusters(urls)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="URL") from error
-    return tuple(replace(cluster, token_file=token_file, ca_file=ca_file) for cluster in named)
+    return tuple(replace(cluster, token_file=token_file, ca_file=ca_file) for cluster in clusters_at(urls))
 
 
 async def _look(clusters: Sequence[ClusterOptions]) -> list[Seen]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from headgate.cli import console
 from headgate.cli.stores import store_if_kept
@@ -43,9 +42,13 @@ def jobs(
     """
     List the jobs that the service looks after, those that need a look first.
 
-    Of each: how it stands, its subtasks, how far it is behind and whether that grows, its busiest vertex, what would
-    be, is being or was last done, why it is not scaled, and how long ago it was decided on. `headgate explain JOB` says
-    why in full, `headgate history JOB` how it came about.
+    Of each: how it stands, its subtasks, how far it is behind and whether
+    that grows, its busiest vertex, what would be, is being or was last done,
+    why it is not scaled, and how long ago it was decided on. It reads the
+    samples log and the state store, and asks no cluster.
+
+    Next: `headgate explain JOB` says why in full, `headgate history JOB` how
+    it came about.
     """
     with console.failures():
         options = load(config, os.environ, {}).options
@@ -75,4 +78,4 @@ def _print(chosen: Iterable[tuple[Glance, Sequence[JobRow]]]) -> None:
             for row in rows:
                 typer.echo(row_json(row))
             for note in glance.notes:
-                console.err.print(escape(note))
+                console.note(note)

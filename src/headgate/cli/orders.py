@@ -19,6 +19,7 @@ from headgate.control.recollection import set_by
 from headgate.errors import ConfigError, NotFoundError
 from headgate.model.identity import JobKey
 from headgate.model.orders import Given, Orders, StandingOrders
+from headgate.model.printable import printable
 from headgate.options.service import ServiceOptions
 from headgate.overview.finding import find_job, known_jobs
 from headgate.ports import StateStore
@@ -85,7 +86,7 @@ def show(orders: StandingOrders, job: JobKey | None, lines: Sequence[str], *, as
         typer.echo(encode_orders(orders.fleet if job is None else orders.orders_of(job)))
         return
     for line in lines:
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 def pauses(orders: StandingOrders, job: JobKey | None) -> Sequence[str]:
@@ -106,11 +107,15 @@ def options_set(orders: StandingOrders, job: JobKey | None) -> Sequence[str]:
 
 
 def _found(text: str, options: ServiceOptions, store: StateStore, *, force: bool) -> JobKey:
-    """Find the job that is meant; one that the store remembers is known by its whole key, wherever the log is."""
+    """
+    Find the job that is meant; those that the store remembers are known too, wherever the log is.
+
+    By a bare name the job of another cluster, of which nothing was heard for a day, might be meant as well.
+    """
     try:
         if force or ("/" in text and store.load(JobKey.parse(text)).version):
             return JobKey.parse(text)
-        return find_job(text, known_jobs(options, datetime.now(UTC), store=store))
+        return find_job(text, {*known_jobs(options, datetime.now(UTC), store=store), *store.states()})
     except ValueError as error:
         raise ConfigError([str(error)]) from error
     except NotFoundError as error:

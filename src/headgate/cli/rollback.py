@@ -12,6 +12,7 @@ from headgate.cli import console
 from headgate.cli.orders import DEFAULT, Config, Force, OrderDesk, Why, given, opened_desk
 from headgate.errors import UnreachableError
 from headgate.model.orders import Given
+from headgate.model.printable import printable
 
 _LOOK_S = 1.0
 _Wait = Annotated[float, typer.Option(help="Seconds to wait until the order is taken up; 0: do not.", min=0)]
@@ -35,7 +36,7 @@ def rollback(
     with console.failures(), opened_desk(job, config, force=force) as desk:
         order = given(why)
         desk.give(lambda orders: replace(orders, rollback=order))
-        typer.echo(f"ordered to take the last rescale of {desk.whom} back, by {order}")
+        typer.echo(printable(f"ordered to take the last rescale of {desk.whom} back, by {order}"))
         if wait:
             _await(desk, order, wait)
 
@@ -53,4 +54,4 @@ def _await(desk: OrderDesk, order: Given, patience_s: float) -> None:
             message = f"nobody has taken the order up within {patience_s:g} s. Hint: does `headgate run` look after it?"
             raise UnreachableError(message)
         time.sleep(_LOOK_S)
-    typer.echo(f"taken up: see `headgate explain {desk.whom}`, `headgate events`")
+    typer.echo(printable(f"taken up: see `headgate explain {desk.whom}`, `headgate events`"))

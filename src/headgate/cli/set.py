@@ -44,7 +44,7 @@ def set_options(
     with console.failures():
         job, settings = _split(words or [], every=every)
         if not only_show and not settings and not unset:
-            raise ConfigError(["command line: nothing to set. Hint: OPTION=VALUE, --unset OPTION, or --show"])
+            raise ConfigError(["command line: nothing to set. Hint: JOB OPTION=VALUE, --unset OPTION, or --show"])
         wanted, left = _wanted(settings), {_known(key) for key in unset or ()}
         with opened_desk(job, config, every=every, force=force) as desk:
             orders = desk.store.orders()

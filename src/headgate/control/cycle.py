@@ -96,7 +96,7 @@ class Cycle:
             return await self._undecided(observations, now)
         everybodys = self._under_orders(observations)
         if self.steering:
-            self.steering.begin(everybodys, now)
+            self.steering.begin(everybodys, now, are_all_paused=self.outbox.book.are_all_paused)
         observations = {job: seen for job, seen in everybodys.items() if self.outbox.looks_after(job)}
         absent = await self._between_jobs(observations, failed, now)
         observations = {**self._under_orders(absent), **observations}

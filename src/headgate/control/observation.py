@@ -183,11 +183,13 @@ def _window_begin(seen: Observation, sample: JobSample, options: AutoscalerOptio
     """
     Give where the window begins: no earlier than stabilization ended, nor than the job was another one.
 
-    Where workers come and go while the job runs on, what came in before is as true as ever.
+    Where workers come and go while the job runs on, what came in before is as true as ever; not so what the log holds
+    of an earlier start of it.
     """
     begin = now - options.metrics_window if seen.since is None else max(now - options.metrics_window, seen.since)
-    goes_on = sample.settings.shared_workers
-    return begin if goes_on else max(begin, sample.running_since + options.stabilization_interval)
+    if sample.settings.shared_workers:
+        return max(begin, seen.ctx.started_at or begin)
+    return max(begin, sample.running_since + options.stabilization_interval)
 
 
 def _spanning_batches(options: AutoscalerOptions, settings: EngineSettings) -> AutoscalerOptions:

@@ -12,6 +12,7 @@ import getpass
 import socket
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 from headgate.config.jobs import JobSettings
 from headgate.config.ordered import SOURCE, Overlay
@@ -40,6 +41,10 @@ class _Laid:
     ordered: Mapping[str, str]
     settings: JobSettings
 
+    def is_of(self, base: AutoscalerOptions, ordered: Mapping[str, str]) -> bool:
+        """Tell whether it was made of these; options that were read anew are other objects of the same value."""
+        return self.ordered == ordered and (self.base is base or self.base == base)
+
 
 @dataclass(slots=True, kw_only=True)
 class OrderBook:
@@ -50,14 +55,23 @@ class OrderBook:
     standing: StandingOrders | None = field(default=None, init=False)
     """As they were last read; None before the first answer."""
     _laid: dict[JobKey, _Laid] = field(default_factory=dict, init=False)
+    _latest: _Laid | None = field(default=None, init=False)
+    """Most likely what the next job needs too: options for all jobs are laid over the same ones of most of them."""
+    _one_by_one: Lock = field(default_factory=Lock, init=False)
+    """An answer from before a pause must not come after it and hide it."""
 
     async def read(self) -> str:
         """Read what is ordered; why that could not be read, else an empty text: then what was known before holds."""
         try:
-            self.standing = await asyncio.to_thread(self.store.orders)
+            await asyncio.to_thread(self._read)
         except Exception as error:  # noqa: BLE001 - it is told, and no pause is forgotten, whatever failed here
             return str(error) or type(error).__name__
         return ""
+
+    @property
+    def are_all_paused(self) -> bool:
+        """Tell whether nothing may be changed anywhere, as far as is known."""
+        return self.standing is not None and self.standing.fleet.pause is not None
 
     def is_paused(self, job: JobKey) -> bool:
         """Tell whether nothing may be changed of a job, as far as is known."""
@@ -71,7 +85,7 @@ class OrderBook:
             UnreachableError: the store did not answer; it is not known whether it holds.
         """
         self.store.change_orders(job, lambda orders: replace(orders, pause=pause))
-        self.standing = self.store.orders()
+        self._read()
 
     def applied(self, ctx: JobContext) -> JobContext:
         """Give a job with what is ordered for it; the very same one where nothing is."""
@@ -103,14 +117,21 @@ class OrderBook:
         except HeadgateError:
             return
 
+    def _read(self) -> None:
+        with self._one_by_one:
+            self.standing = self.store.orders()
+
     def _settings(self, ctx: JobContext, ordered: Mapping[str, str]) -> JobSettings:
         if not ordered:
             self._laid.pop(ctx.key, None)
             return JobSettings(options=ctx.options)
         laid = self._laid.get(ctx.key)
-        if laid is None or laid.base is not ctx.options or laid.ordered != ordered:
-            settings = self._lay(ctx, ordered)
-            laid = self._laid[ctx.key] = _Laid(base=ctx.options, ordered=ordered, settings=settings)
+        if laid is None or not laid.is_of(ctx.options, ordered):
+            laid = self._latest
+            # Which signals are declared for a job goes by its name.
+            if laid is None or ctx.options.signals_in_force or not laid.is_of(ctx.options, ordered):
+                laid = _Laid(base=ctx.options, ordered=ordered, settings=self._lay(ctx, ordered))
+            self._laid[ctx.key] = self._latest = laid
         return laid.settings
 
     def _lay(self, ctx: JobContext, ordered: Mapping[str, str]) -> JobSettings:

@@ -168,8 +168,10 @@ class Runner:
             at, interval = self.clock(), in_force(cadence)
             self.on_begin(Beat(work=work, of=of, at=at, interval=interval))
             done = await self._attempt(work, tick, at, interval)
+            # A clock that was set back makes nothing take less than no time.
             late = timedelta() if due is None else max(at - due, timedelta())
-            self.on_tick(TickRun(work=work, at=at, late=late, took=self.clock() - at, failed=not done))
+            took = max(self.clock() - at, timedelta())
+            self.on_tick(TickRun(work=work, at=at, late=late, took=took, failed=not done))
             due = tick_of(at, interval) + interval
             await _wait(stop, until_next(self.clock(), interval))
 

@@ -20,7 +20,11 @@ from headgate.ports import JobContext
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unlisted:
-    """Finds jobs that a redeploy has stopped and not started yet, and those that have failed since their rescale."""
+    """
+    Finds jobs that a redeploy has stopped and not started yet, and those that have failed since their rescale.
+
+    Also those that have failed and whose last rescale somebody orders to be taken back: it can be told at least.
+    """
 
     outbox: Outbox
     options_of: Callable[[JobKey], AutoscalerOptions]
@@ -38,7 +42,8 @@ class Unlisted:
         in_flight = await asyncio.to_thread(self.outbox.store.in_flight)
         absent = [job for job in sorted({*in_flight, *failed}) if job not in seen and self.outbox.looks_after(job)]
         opened = await self.outbox.open_all(absent)
-        found = {job: await self._between(job, held) or _failed(held, failed.get(job)) for job, held in opened.items()}
+        ended = {job: self.outbox.book.applied(ctx) for job, ctx in failed.items()}
+        found = {job: await self._between(job, held) or _failed(held, ended.get(job)) for job, held in opened.items()}
         return {job: observation for job, observation in found.items() if observation}
 
     async def _between(self, job: JobKey, held: Held) -> Observation | None:
@@ -50,9 +55,10 @@ class Unlisted:
 
 def _failed(held: Held, ctx: JobContext | None) -> Observation | None:
     trial = trial_of(held.state) if isinstance(held, VersionedState) else None
-    if ctx is None or trial is None or ctx.job_id != trial.runs_as:
+    if ctx is None:
         return None
-    return _down(ctx, f"the job is {ctx.status}")
+    is_on_trial = trial is not None and ctx.job_id == trial.runs_as
+    return _down(ctx, f"the job is {ctx.status}") if is_on_trial or ctx.orders.rollback else None
 
 
 def _down(ctx: JobContext, why: str) -> Observation:

@@ -7,7 +7,6 @@ cannot end one.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from headgate.doctor.checks.pace import FEWEST_SAMPLES
 from headgate.doctor.facts import ClusterFacts, JobFacts
 from headgate.doctor.findings import seconds
 from headgate.doctor.naming import address_of, variable_of
+from headgate.model.printable import printable
 from headgate.options.service import ClusterOptions, ServiceOptions
 from headgate.options.units import format_duration
 
@@ -172,6 +172,9 @@ def _implied(facts: ClusterFacts) -> Iterator[str]:
         yield f"  # On {facts.name} Headgate can only advise: a scheduler there cannot change parallelism in place."
         yield "  # Start it with `jobmanager.scheduler: adaptive`, or let Headgate replace jobs, from a savepoint:"
         yield _noted("  # scaling.realizer.class: savepoint-redeploy", "see docs/how-to/redeploy.md")
+    elif any(each.reactive for each in settings):
+        yield f"  # {facts.name} is in reactive mode: Flink takes every slot, and a job grows with the TaskManagers;"
+        yield "  # see docs/explanation/elastic-scaling.md."
     elif settings:
         cooldown, waiting = seconds(settings[0].rescale_cooldown_s), seconds(settings[0].resource_stabilization_s)
         yield f"  # {facts.name} changes parallelism in place; its own cooldown is {cooldown}, its wait for slots"
@@ -212,4 +215,5 @@ def _running(facts: JobFacts) -> str:
 
 def _quoted(text: str) -> str:
     """Write a text as YAML reads it, so that it stays on its line whatever is in it."""
-    return json.dumps(text)
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{printable(escaped)}"'

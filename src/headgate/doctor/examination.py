@@ -24,7 +24,7 @@ from headgate.doctor.findings import Finding, Report, broken, doubtful
 from headgate.doctor.looks.cluster import look_at_cluster
 from headgate.doctor.looks.machine import look_at_machine
 from headgate.doctor.looks.others import look_at_others
-from headgate.doctor.looks.places import look_at_places
+from headgate.doctor.looks.places import is_there, look_at_places
 from headgate.options.service import Mode, ServiceOptions
 
 MACHINE, OWN = "this machine", "Headgate"
@@ -62,7 +62,7 @@ def judge(clusters: Iterable[ClusterFacts], options: ServiceOptions) -> Iterator
 
 def of_file(path: Path, *, faults: Iterable[str] = (), warnings: Iterable[str] = ()) -> Report:
     """Say what is wrong with the service's file."""
-    remedy = "correct it" if path.exists() else "write one: `headgate init URL`, or name another with --config"
+    remedy = "correct it" if is_there(path) else "write one: `headgate init URL`, or name another with --config"
     wrong = [broken("options", fault, why="`headgate run` does not start like that", remedy=remedy) for fault in faults]
     old = [doubtful("options", text, why="it may not hold as you think", remedy="change it") for text in warnings]
     return Report(about=str(path), findings=(*wrong, *old))

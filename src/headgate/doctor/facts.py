@@ -118,6 +118,7 @@ class JobFacts:
     now: datetime | None = None
     """By the JobManager's clock."""
     running_since: datetime | None = None
+    """None before it has run for the first time."""
     clock: Clock | None = None
     settings: EngineSettings = field(default_factory=EngineSettings)
     graph: tuple[Vertex, ...] = ()

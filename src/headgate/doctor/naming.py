@@ -38,7 +38,8 @@ def variable_of(cluster: ClusterOptions) -> str | None:
     """Name the environment variable that the password in an address belongs into; None where it has none."""
     if urlsplit(cluster.url).password is None:
         return None
-    return f"{''.join(letter if letter.isalnum() else '_' for letter in cluster.name).upper()}_PASSWORD"
+    name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in cluster.name).upper()
+    return f"{'_' if name[0].isdigit() else ''}{name}_PASSWORD"
 
 
 def address_of(cluster: ClusterOptions) -> str:

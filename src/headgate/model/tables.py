@@ -91,7 +91,7 @@ CIRCUMSTANCES = _schema(
     _column("service", pa.string(), "how the service ran: mode and intervals, as JSON"),
     _column("listed", pa.string(), "the job as its cluster listed it, and why there is no sample, as JSON"),
     _column("settings", pa.string(), "the cluster's own settings, as JSON"),
-    _column("options", pa.string(), "those options that hold for the job and are not the defaults, as JSON"),
+    _column("options", pa.string(), "the options that hold for the job, as JSON"),
     _column("state", pa.string(), "what was remembered of the job before the decision, as JSON"),
     _column("history", pa.string(), "its rescales among that, as JSON"),
     _column("downtime", pa.string(), "how long a rescale was predicted to take, as JSON"),

@@ -86,4 +86,4 @@ class SamplesOptions(Options):
         if self.received and self.sent_away:
             yield "samples cannot come from kafka and go to kafka. Hint: one process collects, another one decides"
         if (self.received or self.sent_away) and not self.kafka.bootstrap_servers:
-            yield "kafka.bootstrap-servers is needed for samples to pass through kafka"
+            yield "samples.kafka.bootstrap-servers is needed for samples to pass through kafka"

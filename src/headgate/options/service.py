@@ -137,13 +137,31 @@ class LogOptions(Options):
     """The samples log."""
 
     path: Path = option("path", Path("headgate-log"))
-    """Directory of the Parquet files."""
+    """Directory of the Parquet files, also as `file:///...`; one that every machine of Spark sees."""
 
     retention: PositiveDuration = option("retention", timedelta(days=7))
     """Age after which samples are deleted."""
 
     compact_after: timedelta = option("compact-after", timedelta(minutes=10))
     """How long after an hour has closed its files are put together."""
+
+    def __post_init__(self) -> None:
+        """
+        Take the URL of a directory as the directory.
+
+        Raises:
+            ValueError: it is the URL of something else.
+        """
+        scheme, colon, rest = str(self.path).partition(":/")
+        if colon and scheme == "file":
+            object.__setattr__(self, "path", Path("/", rest.lstrip("/")))
+        elif colon and scheme.replace("+", "").isalnum():
+            message = (
+                f"path begins with {scheme}:, and the log can only be in a directory: files there appear whole under "
+                "their names, by a rename, and are listed at once. Hint: one that all machines mount, such as "
+                "`file:///mnt/headgate-log`"
+            )
+            raise ValueError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

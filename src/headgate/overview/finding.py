@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from headgate.errors import NotFoundError
 from headgate.model.identity import JobKey
+from headgate.model.printable import printable
 from headgate.options.service import ServiceOptions
 from headgate.ports import StateStore
 from headgate.samplelog.reader import LogReader
@@ -76,4 +77,6 @@ def _near(text: str, known: Iterable[JobKey]) -> list[JobKey]:
 
 def _listed(jobs: Collection[JobKey]) -> str:
     rest = len(jobs) - _NAMED
-    return ", ".join([*map(str, list(jobs)[:_NAMED]), *([f"and {rest} more"] if rest > 0 else [])])
+    return ", ".join(
+        [*(printable(str(job)) for job in list(jobs)[:_NAMED]), *([f"and {rest} more"] if rest > 0 else [])]
+    )

@@ -18,7 +18,7 @@ from headgate.ports import StateStore
 from headgate.samplelog.reader import LogReader
 
 _ENDED = timedelta(minutes=15)
-"""Who has not decided for so long while others have, has ended."""
+"""Who has not decided for so long while others have, has ended; where cycles are long, for twice the patience."""
 _BEFORE = timedelta(minutes=5)
 """What a lag is compared with."""
 _MISSED = 4
@@ -54,7 +54,7 @@ def look(reader: LogReader, store: StateStore | None, now: datetime, *, interval
     """
     remembered = _remembered(store)
     patience = max(_MISSED * interval, _SLOW)
-    known = _known(reader, remembered, now)
+    known = _known(reader, remembered, now, patience)
     last = max((each.decision.at for each in known), default=None)
     silent = last is None or now - last > patience
     notes = (_silence(last, now) if silent else "", _paused(remembered), remembered.fault)
@@ -71,9 +71,9 @@ def _remembered(store: StateStore | None) -> Remembered:
         return Remembered(fault=f"pauses, trials and rescales in flight are not known: {error}")
 
 
-def _known(reader: LogReader, remembered: Remembered, now: datetime) -> list[Known]:
-    latest = reader.latest_decisions(now, _ENDED)
-    earlier = _earlier(reader, latest)
+def _known(reader: LogReader, remembered: Remembered, now: datetime, patience: timedelta) -> list[Known]:
+    latest = reader.latest_decisions(now, max(_ENDED, 2 * patience))
+    earlier = _earlier(reader, latest, patience)
     return [
         Known(
             decision=decision,
@@ -85,16 +85,17 @@ def _known(reader: LogReader, remembered: Remembered, now: datetime) -> list[Kno
     ]
 
 
-def _earlier(reader: LogReader, latest: Mapping[JobKey, Decision]) -> Mapping[JobKey, Decision]:
-    """Give what was decided some minutes before, for the jobs of which that says something."""
+def _earlier(reader: LogReader, latest: Mapping[JobKey, Decision], patience: timedelta) -> Mapping[JobKey, Decision]:
+    """Give what was decided some minutes before and not much earlier, for the jobs of which that says something."""
     told = [job for job, decision in latest.items() if lag_records(decision) or not decision.proposals]
     if not told:
         return {}
     before = max(decision.at for decision in latest.values()) - _BEFORE
     try:
-        return reader.latest_decisions(before, _BEFORE, jobs=told)
+        found = reader.latest_decisions(before, _BEFORE, jobs=told)
     except PermanentError:  # another version of Headgate wrote them, before it was replaced: there is no trend yet
         return {}
+    return {job: decision for job, decision in found.items() if before - decision.at <= patience}
 
 
 def _silence(last: datetime | None, now: datetime) -> str:

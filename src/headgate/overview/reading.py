@@ -51,7 +51,7 @@ def past(
     Raises:
         UnreachableError: the log cannot be read; a store or events that cannot are a note.
     """
-    sources = Sources(job=job, since=since, decisions=reader.decisions(job, since, now))
+    sources = Sources(job=job, since=since, until=now, decisions=reader.decisions(job, since, now))
     sources, faults = _completed(sources, store, events)
     names = {p.vertex: p.name for decision in sources.decisions for p in decision.proposals}
     return Past(

@@ -9,6 +9,7 @@ from pydantic_core import to_json, to_jsonable_python
 from rich.markup import escape
 
 from headgate.algorithm.wording import span
+from headgate.model.printable import printable
 from headgate.overview.entry import Entry, Kind, Past, Point, Rescale
 from headgate.overview.sparkline import extremes, sparkline
 from headgate.overview.wording import count
@@ -33,7 +34,7 @@ _LEAST_COLUMNS = 20
 
 def story(past: Past, *, width: int) -> Iterator[str]:
     """Tell a job's past line by line, in rich's markup, the charts no wider than `width`."""
-    yield f"[bold]{escape(str(past.job))}[/], {past.since:%Y-%m-%d %H:%M} to {past.until:%Y-%m-%d %H:%M} UTC"
+    yield f"[bold]{_plain(str(past.job))}[/], {past.since:%Y-%m-%d %H:%M} to {past.until:%Y-%m-%d %H:%M} UTC"
     yield from _charts(past, max(width - _LEGEND, _LEAST_COLUMNS))
     day = None
     for entry in past.entries:
@@ -45,7 +46,7 @@ def story(past: Past, *, width: int) -> Iterator[str]:
         yield "nothing is known of this time"
     if past.standing:
         yield "[bold]now[/]"
-        yield from (f"  {escape(line)}" for line in past.standing)
+        yield from (f"  {_plain(line)}" for line in past.standing)
 
 
 def entry_json(past: Past, entry: Entry) -> str:
@@ -63,12 +64,17 @@ def _charts(past: Past, columns: int) -> Iterator[str]:
 
 def _entry(entry: Entry) -> Iterator[str]:
     colour = _COLOURS[entry.kind]
-    head = escape(f"{'rescaled ' if entry.rescale else ''}{entry.what}{_times(entry)}")
+    head = _plain(f"{'rescaled ' if entry.rescale else ''}{entry.what}{_times(entry)}")
     yield f"  {_when(entry)}  {f'[{colour}]{head}[/]' if colour else head}"
     for sentence in entry.why:
-        yield f"{_INDENT}[dim]{escape(sentence)}[/]"
+        yield f"{_INDENT}[dim]{_plain(sentence)}[/]"
     if entry.rescale:
         yield f"{_INDENT}{_ending(entry.at, entry.rescale)}"
+
+
+def _plain(text: str) -> str:
+    """Give a text that is no markup and no order to the terminal."""
+    return escape(printable(text))
 
 
 def _when(entry: Entry) -> str:

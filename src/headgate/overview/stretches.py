@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 
 from headgate.model.decision import Decision, Outcome
@@ -28,12 +28,12 @@ def stretches(decisions: Iterable[Decision]) -> tuple[Entry, ...]:
     return tuple(entry for group in merged for entry in _told(group))
 
 
-def silences(decisions: Sequence[Decision], patience: timedelta) -> tuple[Entry, ...]:
-    """Give the stretches in which nobody decided for longer than `patience`."""
+def silences(times: Iterable[datetime], patience: timedelta) -> tuple[Entry, ...]:
+    """Give the stretches between the times of decisions, and the present, that are longer than `patience`."""
     return tuple(
-        Entry(at=before.at, until=after.at, kind=Kind.SILENCE, what=f"no decision for {age(after.at - before.at)}")
-        for before, after in pairwise(decisions)
-        if after.at - before.at > patience
+        Entry(at=before, until=after, kind=Kind.SILENCE, what=f"no decision for {age(after - before)}")
+        for before, after in pairwise(times)
+        if after - before > patience
     )
 
 

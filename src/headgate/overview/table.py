@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from headgate.model.printable import printable
 from headgate.overview.row import Advice, Attention, Busiest, Doing, Glance, JobRow, Lag, Standing, Trend
 from headgate.overview.wording import age, count
 
@@ -33,7 +34,7 @@ def table(glance: Glance, rows: Sequence[JobRow], *, most: int | None = None) ->
         most: lines for rows; the others are counted below. None: all.
     """
     shown = rows if most is None else rows[: max(most, 1)]
-    notes = [Text(note, style="yellow") for note in glance.notes]
+    notes = [Text(printable(note), style="yellow") for note in glance.notes]
     if glance.rows and not rows:
         return Group(*notes, Text(f"none of {len(glance.rows):,} jobs is called so"))
     return Group(*notes, *([_drawn(shown)] if shown else []), *_rest(rows[len(shown) :]))
@@ -55,7 +56,7 @@ def _drawn(rows: Sequence[JobRow]) -> Table:
 
 
 def _cut(cell: str) -> Text:
-    return Text(cell, no_wrap=True, overflow="ellipsis")
+    return Text(printable(cell), no_wrap=True, overflow="ellipsis")
 
 
 def _cells(row: JobRow) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ class Sources:
 
     job: JobKey
     since: datetime
+    until: datetime
     decisions: Sequence[Decision] = ()
     """Oldest first."""
     records: Sequence[ScalingRecord] = ()
@@ -64,7 +65,7 @@ def timeline(sources: Sources, patience: timedelta) -> tuple[Entry, ...]:
     found = (
         *_rescales(sources, names),
         *stretches(unmade),
-        *silences(sources.decisions, patience),
+        *silences([*(decision.at for decision in sources.decisions), sources.until], patience),
         *_rollbacks(sources, names),
         *_orders(sources),
         *(_event(event) for event in sources.events if event.reason not in _TOLD_OTHERWISE),

@@ -44,8 +44,9 @@ def told(pause: Given) -> str:
 def count(number: float) -> str:
     """Write a number of records shortly: `9300`, `12.3k`, `4.5M`."""
     if math.isfinite(number) and number >= _LEAST_SHORTENED:
-        scale, letter = next(each for each in _SCALES if number >= each[0])
-        return f"{number / scale:.3g}{letter}"
+        rounded = float(f"{number:.3g}")
+        scale, letter = next(each for each in _SCALES if rounded >= each[0])
+        return f"{rounded / scale:g}{letter}"
     return amount(number)
 
 

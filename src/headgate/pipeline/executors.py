@@ -18,7 +18,8 @@ from headgate.pipeline.schemas import spark_schema
 from headgate.pipeline.session import in_pool, reported
 
 _TASKS = pa.schema([("place", pa.int32()), ("content", pa.binary())])
-"""A task, or what came of it."""
+_DONE = pa.schema([("place", pa.int32()), ("content", pa.binary()), ("failure", pa.string())])
+_LOST = "the Spark task was lost"
 
 _POOL = "collecting"
 """Of Spark's scheduler."""
@@ -42,7 +43,7 @@ class Executors:
     time_limit: timedelta
     """For all parts, those that wait for a core as well."""
 
-    def run(self, tasks: Sequence[bytes], sizes: Sequence[int]) -> list[bytes | None]:
+    def run(self, tasks: Sequence[bytes], sizes: Sequence[int]) -> list[bytes | str]:
         """
         Do the tasks; may be called in several threads at once.
 
@@ -51,7 +52,7 @@ class Executors:
             sizes: how large each is, in any unit.
 
         Returns:
-            What came of each; None where its part was given up.
+            What came of each; a text is why its part was given up.
 
         Raises:
             UnreachableError: there is no session, the time limit was exceeded, or Spark failed altogether.
@@ -62,9 +63,9 @@ class Executors:
         failure = reported("Spark's executors could not do their work")
         with failure, in_pool(session, _POOL), _bounded(context, self.time_limit):
             rows = session.createDataFrame(parts)
-            done: pa.Table = rows.mapInArrow(_once(self.work), spark_schema(_TASKS)).toArrow()
-        found = dict(zip(done["place"].to_pylist(), done["content"].to_pylist(), strict=True))
-        return [found.get(place) for place in range(len(tasks))]
+            done: pa.Table = rows.mapInArrow(_once(self.work), spark_schema(_DONE)).toArrow()
+        found = {row["place"]: row["content"] or row["failure"] for row in done.to_pylist()}
+        return [found.get(place, _LOST) for place in range(len(tasks))]
 
 
 def divide(sizes: Sequence[int], parts: int) -> list[list[int]]:
@@ -87,10 +88,20 @@ def _once(work: Work) -> Callable[[Batches], Batches]:
         context = TaskContext.get()
         for batch in batches:
             if context is None or context.attemptNumber() == 0:
-                done = work(batch.column("content").to_pylist())
-                yield pa.record_batch([batch.column("place"), pa.array(done, pa.binary())], schema=_TASKS)
+                yield _done(work, batch)
 
     return do
+
+
+def _done(work: Work, batch: pa.RecordBatch) -> pa.RecordBatch:
+    contents: Sequence[bytes | None] = [None] * batch.num_rows
+    failure = None
+    try:
+        contents = work(batch.column("content").to_pylist())
+    except Exception as error:  # noqa: BLE001 - whatever it is, it costs this part alone
+        failure = f"{type(error).__name__}: {error}"
+    failures = pa.array([failure] * batch.num_rows, pa.string())
+    return pa.record_batch([batch.column("place"), pa.array(contents, pa.binary()), failures], schema=_DONE)
 
 
 @contextmanager

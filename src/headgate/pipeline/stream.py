@@ -8,6 +8,7 @@ restart needs the checkpoint, which tells what has been received, and the log.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from headgate.samplelog.receiving import Receiver
 _CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 _MOST_AT_ONCE = 50_000
 """Messages in a batch, which the driver holds in memory."""
+_LAST_BATCH_S = 10.0
 _FAILURE = f"samples cannot be received from Kafka (Spark needs {_CONNECTOR}:{pyspark.__version__} for it)"
 
 
@@ -75,12 +77,18 @@ class SampleStream:
                 self._query = self._start(session)
 
     def close(self) -> None:
-        """Stop receiving; a batch under way is taken again by the next start."""
+        """
+        Stop receiving. A batch under way may come to its end; if that takes long, it is taken again by the next start.
+
+        Raises:
+            UnreachableError: Spark has failed by itself.
+        """
         with self._lock:
-            if self._query is not None:
+            query, self._query = self._query, None
+            if query is not None:
                 with reported("receiving samples cannot be stopped"):
-                    self._query.stop()
-            self._query = None
+                    _await_rest(query)
+                    query.stop()
 
     def _end(self) -> str | None:
         """Let go of a query that has ended, and say why it has."""
@@ -142,6 +150,13 @@ class SampleStream:
                 yield
         except UnreachableError as error:
             raise UnreachableError(redact(str(error), self._secrets)) from None
+
+
+def _await_rest(query: StreamingQuery) -> None:
+    """Wait until no batch is under way: Spark fills the terminal with traces when one is cut off."""
+    until = time.monotonic() + _LAST_BATCH_S
+    while query.isActive and query.status["isTriggerActive"] and time.monotonic() < until:
+        time.sleep(0.05)
 
 
 class _Batch:

@@ -26,7 +26,9 @@ from headgate.model.samples import EngineSettings
 from headgate.model.state import UNSEEN, Intent, JobState, ScalingRecord
 from headgate.model.tables import CIRCUMSTANCES
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.declaration import declarations
 from headgate.options.service import Mode
+from headgate.options.signals import SignalOptions
 from headgate.ports import Circumstances, JobContext
 from headgate.samplelog.layout import epoch_ms, instant
 
@@ -63,6 +65,8 @@ _TEXTS: Mapping[str, TypeAdapter[Any]] = {
     "orders": TypeAdapter(Orders),
 }
 """The columns that hold JSON, with what stands in them."""
+
+_SECRETS = {each.name: each.default for each in declarations(SignalOptions) if each.secret}
 
 _COLUMNS = ("behind_ms", *_TEXTS)
 
@@ -113,7 +117,9 @@ class _Texts:
         """Write a value of a column."""
         known = self._known.get((name, id(fact)))
         if known is None:
-            plain = _TEXTS[name].dump_python(_plain(name, fact), mode="json", exclude_defaults=True)
+            # What is an option's default may become another one: options are kept whole.
+            whole = name == "options"
+            plain = _TEXTS[name].dump_python(_plain(name, fact), mode="json", exclude_defaults=not whole)
             known = self._known[name, id(fact)] = fact, json.dumps(plain, separators=(",", ":"))
         return known[1]
 
@@ -203,12 +209,21 @@ def _plain(name: str, fact: Any) -> Any:
             return _Service(*fact)
         case "listed":
             return _Listed(*fact)
+        case "options":
+            return _discreet(fact)
         case "state":
             return _decided_by(fact)
         case "history":
             return fact.history
         case _:
             return fact
+
+
+def _discreet(options: AutoscalerOptions) -> AutoscalerOptions:
+    """Leave out what signals are asked for where it may hold a secret; what a decision depends on is their values."""
+    if not options.signals_in_force:
+        return options
+    return replace(options, signals_in_force=tuple(replace(each, **_SECRETS) for each in options.signals_in_force))
 
 
 def _decided_by(state: JobState) -> JobState:

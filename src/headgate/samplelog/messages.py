@@ -7,8 +7,9 @@ A message holds the whole sample of one job at one tick, graph and settings incl
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -22,6 +23,8 @@ MESSAGE_VERSION = 1
 
 _SAMPLE = TypeAdapter(JobSample)
 _VERTEX = TypeAdapter(VertexSample)
+_INT32 = 2**31
+_FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2286, 1, 1, tzinfo=UTC)
 _COLUMNS = {measure.column: measure for measure in Measure}
 
 
@@ -45,7 +48,7 @@ def read_message(message: bytes) -> JobSample:
         told = json.loads(message)
         version = told["version"]
         if version <= MESSAGE_VERSION:
-            return _SAMPLE.validate_python(measured(told["sample"]))
+            return _fitting(_SAMPLE.validate_python(measured(told["sample"])))
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         text = f"not a sample: {_first_fault(error)}"
         raise RefusedError(text) from error
@@ -57,6 +60,36 @@ def measured(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     """Put measures in the place of their columns; one that is not known here was measured by a newer Headgate."""
     vertices = {vertex: {**told, "values": _by_measure(told["values"])} for vertex, told in sample["vertices"].items()}
     return {**sample, "vertices": vertices}
+
+
+def _fitting(sample: JobSample) -> JobSample:
+    """
+    Give a sample that the log can hold.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    if not all(-_INT32 <= number < _INT32 for number in _numbers(sample) if number is not None):
+        message = "a number is too large"
+        raise ValueError(message)
+    for at in _instants(sample):
+        if at.tzinfo is None or not _FIRST <= at < _LAST:
+            message = f"{at.isoformat()} is no instant that can be"
+            raise ValueError(message)
+    return sample
+
+
+def _numbers(sample: JobSample) -> Iterator[int | None]:
+    yield from (sample.slots_total, sample.slots_free)
+    yield from (vertex.epoch for vertex in sample.vertices.values())
+    for vertex in sample.topology.vertices:
+        yield from (vertex.parallelism, vertex.max_parallelism, vertex.partitions)
+
+
+def _instants(sample: JobSample) -> Iterator[datetime]:
+    yield from (sample.at, sample.running_since)
+    yield from (vertex.measured_at for vertex in sample.vertices.values())
+    yield from (signal.measured_at for signal in sample.signals.values())
 
 
 def _vertex(sample: VertexSample) -> Mapping[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from headgate.errors import PermanentError
+from headgate.errors import PermanentError, RefusedError
 from headgate.model.identity import JobKey
 from headgate.model.samples import JobSample
 from headgate.samplelog import parquet
@@ -19,6 +19,8 @@ from headgate.samplelog.reader import LogReader
 from headgate.samplelog.writer import SampleLog
 
 _EVER = datetime.max.replace(tzinfo=UTC)
+_AHEAD = timedelta(minutes=5)
+"""By how much two clocks may differ. From a job whose clock was ahead by a year, nothing would count for a year."""
 
 
 class Receiver:
@@ -29,18 +31,26 @@ class Receiver:
     already. Batches come one at a time; the samples may be asked for by other threads meanwhile.
     """
 
-    def __init__(self, log: Path, *, refused: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        log: Path,
+        *,
+        refused: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         """
         Know nothing yet.
 
         Args:
             log: directory of the samples log.
-            refused: is told of messages that cannot be read; the others of their batch count.
+            refused: is told of messages that cannot be taken; the others of their batch count.
+            clock: tells the present, beyond which there are no samples.
         """
         self._root = log
         self._log = SampleLog(log)
         self._reader = LogReader(log)
         self._refused = refused
+        self._clock = clock
         self._ticks: dict[JobKey, datetime] | None = None
         self._newest: dict[JobKey, JobSample] = {}
 
@@ -78,10 +88,10 @@ class Receiver:
             self._newest[sample.job] = sample
 
     def _read(self, messages: Iterable[bytes]) -> Sequence[JobSample]:
-        samples, faults = [], []
+        samples, faults, until = [], [], self._clock() + _AHEAD
         for message in messages:
             try:
-                samples.append(read_message(message))
+                samples.append(_of_past(read_message(message), until))
             except PermanentError as error:
                 faults.append(str(error))
         if faults:
@@ -102,6 +112,13 @@ class Receiver:
                 rows = pq.read_table(path, columns=["job", "at_ms"], partitioning=None)
                 found = rows.group_by("job").aggregate([("at_ms", "max")])
                 yield from zip(found["job"].to_pylist(), found["at_ms_max"].to_pylist(), strict=True)
+
+
+def _of_past(sample: JobSample, until: datetime) -> JobSample:
+    if sample.at > until:
+        message = f"a sample of {sample.job} is of {sample.at.isoformat()}. Hint: compare the clocks of both machines"
+        raise RefusedError(message)
+    return sample
 
 
 def _fresh(samples: Iterable[JobSample], ticks: Mapping[JobKey, datetime]) -> Sequence[JobSample]:

@@ -113,9 +113,10 @@ def _infinite(sample: VertexSample) -> int:
 
 
 def _stored(value: float, largest: int) -> int | None:
-    if not math.isfinite(value):
+    scaled = value * SUBUNIT
+    if not math.isfinite(scaled):
         return None
-    stored = round(value * SUBUNIT)
+    stored = round(scaled)
     return stored if abs(stored) < largest else None
 
 

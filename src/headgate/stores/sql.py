@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock
 
-from sqlalchemy import Connection, delete, exc, insert, select, true, update
+from sqlalchemy import Connection, Engine, delete, exc, insert, select, true, update
 
 from headgate.errors import ConflictError, PermanentError
 from headgate.model.identity import JobKey
@@ -41,7 +41,8 @@ class SqlStateStore:
 
         Args:
             url: an SQLAlchemy URL, for example `sqlite:///headgate.db`; its password never reaches a text.
-            answer_within: how long a connection, a lock and a statement may take before it is an `UnreachableError`.
+            answer_within: how long a connection, a lock and a statement may take before it is an `UnreachableError`;
+                an order may take longer.
 
         Raises:
             sqlalchemy.exc.ArgumentError: no such URL; `open_store` tells people what to write instead.
@@ -49,6 +50,8 @@ class SqlStateStore:
         """
         self._name = name_of(url)
         self._engine = connect(url, answer_within)
+        self._unhurried = connect(url, _ORDER_PATIENCE * answer_within)
+        self._one_order = Lock()
         self._patient = partial(connect, url, _MIGRATION_LIMIT)
         self._prepare_once = Lock()
         self._prepared = False
@@ -119,8 +122,13 @@ class SqlStateStore:
             return standing_orders.standing(connection, self._name)
 
     def change_orders(self, job: JobKey | None, change: Callable[[Orders], Orders], /) -> Orders:
-        """Replace the orders for a job, or with None those for all; others wait until it is done."""
-        with self._transaction() as connection:
+        """
+        Replace the orders for a job, or with None those for all; others wait until it is done.
+
+        They wait for each other here, and for the database longer than a cycle would: SQLite lets nobody queue for its
+        lock, and a process that saves the states of a fleet leaves it free for moments only.
+        """
+        with self._one_order, self._transaction(self._unhurried) as connection:
             return standing_orders.changed(connection, job, change, self._name)
 
     def acquire(self, shard: int, holder: str, duration: timedelta, /, *, now: datetime | None = None) -> Lease | None:
@@ -195,6 +203,7 @@ class SqlStateStore:
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
         self._engine.dispose()
+        self._unhurried.dispose()
 
     def _refuse_other_hosts(self, connection: Connection, holder: str, now: datetime | None) -> None:
         """SQLite's locks and its log in shared memory hold on one host only."""
@@ -211,12 +220,15 @@ class SqlStateStore:
             return done
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
+    def _transaction(self, engine: Engine | None = None) -> Iterator[Connection]:
         with translated(self._name):
             self._prepare()
-            with self._engine.begin() as connection:
+            with (engine or self._engine).begin() as connection:
                 yield connection
 
+
+_ORDER_PATIENCE = 6
+"""How many times as long as a cycle a person may wait: an order to keep off a job matters most when all are busy."""
 
 _MIGRATION_LIMIT = timedelta(minutes=5)
 """How long one statement of a migration may take."""

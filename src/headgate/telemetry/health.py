@@ -17,11 +17,14 @@ from headgate.options.units import format_duration
 from headgate.telemetry.vitals import Freshness, Signs, Vitals
 
 SEVERAL = 5
-"""Intervals of a loop without a tick, after which it hangs."""
+"""Intervals without a tick, after which a loop hangs, and without a sample, after which samples are stale."""
 _LEAST = timedelta(minutes=1)
-"""However short the intervals: requests have time limits of their own, and machines have hiccups."""
-_LONGEST_EVALUATION = timedelta(minutes=10)
-"""A cycle waits half as long for its evaluation, and goes on without; what takes longer never comes to an end."""
+"""However short the intervals: samples may be late, for requests have time limits of their own."""
+_LONGEST = timedelta(minutes=10)
+"""
+That anything may take before it is taken to hang. Clusters and databases that do not answer make each tick as long as
+all their time limits, which no new start mends; and a cycle waits half as long for its evaluation.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +98,8 @@ def ready(signs: Signs) -> tuple[Check, ...]:
 def _hanging(signs: Signs) -> Iterator[str]:
     if signs.stopping:
         return  # A loop that has ended ticks no more, and how long the stop may take is bounded elsewhere.
+    if not signs.beats and signs.at - signs.born > _LONGEST:
+        yield f"none has begun since the start at {_text(signs.born)}"
     for beat in signs.beats.values():
         if signs.at - beat.at > patience(beat):
             often = format_duration(beat.interval)
@@ -103,13 +108,12 @@ def _hanging(signs: Signs) -> Iterator[str]:
 
 def patience(beat: Beat) -> timedelta:
     """Give how long after a tick has begun the next one may be awaited."""
-    least = _LONGEST_EVALUATION if beat.work is Work.DECIDE else _LEAST
-    return max(SEVERAL * beat.interval, least)
+    return max(SEVERAL * beat.interval, _LONGEST)
 
 
 def _evaluation(signs: Signs) -> str:
     since = signs.evaluating_since
-    if since is None or signs.at - since <= _LONGEST_EVALUATION:
+    if since is None or signs.at - since <= _LONGEST:
         return ""
     return f"the evaluation that began at {_text(since)} has not come to an end"
 
@@ -117,8 +121,9 @@ def _evaluation(signs: Signs) -> str:
 def _cycle(signs: Signs) -> str:
     if signs.cycle is None:
         return "the first cycle is not over"
-    failed = f"the cycle of {_text(signs.cycle.at)} failed as a whole; an event says why"
-    return failed if signs.cycle.failed else ""
+    if signs.cycle.failed:
+        return f"the cycle of {_text(signs.cycle.at)} failed as a whole; an event says why"
+    return f"jobs could not be evaluated: {signs.evaluation_fault}" if signs.evaluation_fault else ""
 
 
 def _store(signs: Signs) -> str:

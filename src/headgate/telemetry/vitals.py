@@ -31,10 +31,14 @@ class Signs:
     """All of them at one instant."""
 
     at: datetime
+    born: datetime
+    """When the process began to get ready."""
     beats: Mapping[str, Beat] = field(default_factory=dict)
     """The latest of each loop, by its name."""
     evaluating_since: datetime | None = None
     """When the oldest evaluation began that has not come to an end."""
+    evaluation_fault: str | None = None
+    """Why the last evaluation that ended gave nothing; None when it gave something."""
     cycle: TickRun | None = None
     """The last decision tick that is over."""
     store_asked: bool = False
@@ -59,9 +63,11 @@ class Vitals:
     def __init__(self, clock: Clock = lambda: datetime.now(UTC)) -> None:
         """Know nothing yet."""
         self._clock = clock
+        self._born = clock()
         self._lock = Lock()
         self._beats: dict[str, Beat] = {}
         self._evaluations: dict[object, datetime] = {}
+        self._evaluation_fault: str | None = None
         self._cycle: TickRun | None = None
         self._store_asked = False
         self._store_fault: str | None = None
@@ -77,8 +83,10 @@ class Vitals:
         with self._lock:
             return Signs(
                 at=self._clock(),
+                born=self._born,
                 beats=dict(self._beats),
                 evaluating_since=min(self._evaluations.values(), default=None),
+                evaluation_fault=self._evaluation_fault,
                 cycle=self._cycle,
                 store_asked=self._store_asked,
                 store_fault=self._store_fault,
@@ -103,15 +111,19 @@ class Vitals:
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Take an evaluation, from its begin to its end."""
-        this = object()
+        """Take an evaluation, from its begin to its end, and why it failed if it does; it fails all the same."""
+        this, fault = object(), None
         with self._lock:
             self._evaluations[this] = self._clock()
         try:
             yield
+        except Exception as error:
+            fault = str(error) or type(error).__name__
+            raise
         finally:
             with self._lock:
                 del self._evaluations[this]
+                self._evaluation_fault = fault
 
     def asked_store(self, fault: str | None) -> None:
         """Take what came of a call of the state store: why it did not answer, or None when it did."""

@@ -100,6 +100,7 @@ class ReactiveStage:
     events: RecordingEvents = field(default_factory=RecordingEvents)
     states: dict[str, JobState] = field(default_factory=dict)
     seen: dict[str, Observation] = field(default_factory=dict)
+    are_all_paused: bool = False
 
     def __post_init__(self) -> None:
         """Put decider and steering together."""
@@ -140,7 +141,7 @@ class ReactiveStage:
         """Offer, decide, obey and steer once."""
         now = at(seconds)
         observations = {one.ctx.key: self._look(one, now) for one in self.seen.values()}
-        self.steering.begin(observations, now)
+        self.steering.begin(observations, now, are_all_paused=self.are_all_paused)
         decisions = [await self._decide(seen, now) for _, seen in sorted(observations.items()) if self.is_ours]
         on_trial = [job for job in observations if self.states.get(job.name, UNSEEN).trial]
         await self.steering.steer(observations, decisions, on_trial, now)

@@ -16,12 +16,13 @@ from headgate.engines.simulated.jobs import SimulatedJobListFetcher
 from headgate.model.decision import Decision
 from headgate.model.events import Event
 from headgate.model.identity import JobKey
+from headgate.model.samples import JobSample
 from headgate.pipeline.downtime_book import NotedDecisions, NotedSamples, RescaleBook
 from headgate.pipeline.evaluation import Answer, Question
 from headgate.pipeline.in_process import kept_jobs, kept_vertices, reduced
 from headgate.pipeline.roster import Roster
 from headgate.pipeline.selected import SelectedEvaluator
-from headgate.ports import Candidate, StateStore
+from headgate.ports import Candidate, SampleSink, StateStore
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.windows import LogWindows
 from headgate.samplelog.writer import SampleLog
@@ -57,6 +58,7 @@ class RecordedService:
         decisions: all so far, in order.
         events: all so far, in order.
         skips: ticks of the collector, as time since the begin, at which nothing is observed.
+        also: takes the samples of each tick as the log does.
     """
 
     scenario: Scenario
@@ -66,6 +68,7 @@ class RecordedService:
     decisions: list[Decision] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     skips: Callable[[timedelta], bool] = lambda _: False
+    also: Callable[[Sequence[JobSample]], None] = lambda _: None
     _loop: ControlLoop = field(init=False)
     _now: timedelta = timedelta()
     _processes: int = 0
@@ -85,7 +88,7 @@ class RecordedService:
         observer = Observer(
             fetcher=SimulatedJobListFetcher(self.cluster, lambda _: self.scenario.autoscaler),
             collector=SimulatedMetricCollector(self.cluster),
-            sink=NotedSamples(log, book),
+            sink=_Copied(NotedSamples(log, book), self.also),
             events=cycle.events,
             time_limit=timedelta(minutes=1),
         )
@@ -122,6 +125,16 @@ class RecordedService:
                 await self._loop.observer.observe(self.now)
             if not self._now % every:
                 await self._loop.decide(self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    sink: SampleSink
+    also: Callable[[Sequence[JobSample]], None]
+
+    def append(self, samples: Sequence[JobSample], /) -> None:
+        self.sink.append(samples)
+        self.also(samples)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headgate.engines.flink.local.java import find_java
 from headgate.errors import UnreachableError
@@ -27,12 +27,10 @@ from headgate.wiring.intake import open_intake
 from headgate.wiring.streaming import Inflow, open_detour, open_inflow
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from headgate.pipeline.revival import RevivingEvaluator
 
 
-def _no_session() -> SparkSession:
+def _no_session() -> Any:
     message = "the pipeline runs in process, without Spark"
     raise UnreachableError(message)
 
@@ -53,7 +51,7 @@ class DataPath:
     """Learns from the same samples and decisions how long rescales stop jobs."""
     inflow: Inflow | None = None
     """Receives the samples that another process collects; None: this one does."""
-    running_session: Callable[[], SparkSession] = _no_session
+    running_session: Callable[[], Any] = _no_session
     """Gives a Spark session that runs; blocking, and raises `UnreachableError` where there is none to be had."""
 
 
@@ -121,7 +119,7 @@ def _spark_evaluator(
     from headgate.pipeline.revival import RevivingEvaluator  # noqa: PLC0415
     from headgate.pipeline.session import open_session  # noqa: PLC0415
 
-    def evaluator_over(session: SparkSession) -> FleetEvaluator:
+    def evaluator_over(session: Any) -> FleetEvaluator:
         evaluator = SparkEvaluator(session, options.log.path, collect_interval=lambda: now().collect_interval)
         return inflow.over(session, evaluator) if inflow else evaluator
 

@@ -19,7 +19,7 @@ def crew_of(options: ServiceOptions, data: Callable[[], DataPath]) -> Crew | Non
     if options.collect_on is Place.SERVICE:
         return None
 
-    def crew(errands: Sequence[bytes], sizes: Sequence[int]) -> Sequence[bytes | None]:
+    def crew(errands: Sequence[bytes], sizes: Sequence[int]) -> Sequence[bytes | str]:
         from headgate.pipeline.executors import Executors  # noqa: PLC0415 - PySpark, where it is used
 
         limit = executors_time_limit(options)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -20,8 +20,6 @@ from headgate.samplelog.receiving import Receiver
 from headgate.samplelog.sending import KafkaSampleSink, open_sink
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from headgate.pipeline.stream import SampleStream
 
 _LAST_CALL = timedelta(seconds=5)
@@ -75,7 +73,7 @@ class Inflow:
 
         return with_connector(settings)
 
-    def over(self, session: SparkSession, evaluator: FleetEvaluator) -> FleetEvaluator:
+    def over(self, session: Any, evaluator: FleetEvaluator) -> FleetEvaluator:
         """Give an evaluator before whose evaluations it is seen to it that samples come in."""
         from headgate.pipeline.stream import StreamedEvaluator  # noqa: PLC0415
 

@@ -73,6 +73,8 @@ def test_a_jobs_history_is_told(config: Path) -> None:
         (("history", "payments"), 1, "2 jobs are called 'payments'. Hint: write one of prod/payments, test/payments"),
         (("explain", "ordres"), 1, "no job is called 'ordres'. Hint: did you mean prod/orders?"),
         (("history", "orders", "--since", "yesterday"), 2, "--since: found 'yesterday'"),
+        (("history", "orders", "--since", "999999999d"), 2, "longer ago than any date"),
+        (("history", "nobody\x1b[2J"), 1, r"no job is called 'nobody\x1b[2J'"),
     ],
 )
 def test_a_wrong_call_is_answered_with_what_to_write(
@@ -82,3 +84,9 @@ def test_a_wrong_call_is_answered_with_what_to_write(
     told = call(*words, "--config", config)
     assert told.exit_code == status
     assert complaint in told.stderr
+
+
+def test_a_time_elsewhere_is_told_in_utc(config: Path) -> None:
+    """As all times are."""
+    told = call("history", "orders", "--config", config, "--since", "2026-01-01T01:00+02:00")
+    assert "2025-12-31 23:00 to " in told.stdout.splitlines()[0]

@@ -95,11 +95,29 @@ def test_a_job_that_nobody_knows_is_refused_with_near_names(config: Path, store:
     assert [str(job) for job in store.orders().jobs] == ["prod/later"]
 
 
+def test_a_name_and_a_reason_do_nothing_to_the_terminal(config: Path) -> None:
+    """Whoever submits a job chooses its name, and a reason is seen by everybody."""
+    hostile = "prod/\x1b[2J\nall is well"
+    said = told(config, "pause", hostile, "--force", "--why", "\x1b]0;x\x07")
+    said += told(config, "pause", "--all") + told(config, "rollback", hostile, "--force")
+    assert "\x1b" not in said
+    assert "\\x1b[2J\\nall is well" in said
+
+
 def test_a_job_that_the_store_remembers_is_known_without_the_log(config: Path, store: SqlStateStore) -> None:
     """As on a machine that has nothing but the service's file."""
     remembered = JobKey("prod", "a/b")
     store.save(remembered, JobState(), 0)
     assert told(config, "pause", "prod/a/b").startswith("prod/a/b is paused by ")
+    assert told(config, "resume", "a/b") == "prod/a/b is not paused\n"
+
+
+def test_a_name_that_another_cluster_may_have_is_not_taken_for_one_job(config: Path, store: SqlStateStore) -> None:
+    """Also where nothing was heard of the other one for long: the wrong job must not be paused."""
+    store.save(JobKey("backup", "orders"), JobState(), 0)
+    refused = call(config, "pause", "orders")
+    assert (refused.exit_code, "write one of backup/orders, prod/orders" in refused.stderr) == (1, True)
+    assert store.orders() == StandingOrders()
 
 
 @pytest.mark.parametrize("words", [("pause",), ("pause", "orders", "--all"), ("set",), ("set", "orders")])

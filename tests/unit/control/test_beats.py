@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from datetime import timedelta
+from itertools import count
 
 from headgate.control.observation import Observer
-from headgate.control.runner import Beat, Runner
+from headgate.control.runner import Beat, Runner, TickRun
 from headgate.ports import JobList
+from headgate.testing.builders import at
 from headgate.testing.fakes import FakeEngine
 from headgate.testing.scenario import Scenario
 
@@ -72,3 +74,27 @@ async def test_each_loop_is_heard_of_by_its_name_and_a_stop_at_once() -> None:
         assert not running.done()
         engine.may_answer.set()
         await running
+
+
+async def test_a_clock_that_is_set_back_makes_no_tick_take_less_than_no_time() -> None:
+    """Sums of seconds only grow, or whoever draws rates of them takes the service for a new one."""
+    world, stop, runs = Scenario(), asyncio.Event(), list[TickRun]()
+    readings = count()
+
+    def listen(run: TickRun) -> None:
+        runs.append(run)
+        if len(runs) >= 10:
+            stop.set()
+
+    runner = Runner(
+        observers=(),
+        cycle=world.cycle(),
+        events=world.events,
+        collect_interval=OFTEN,
+        decide_interval=OFTEN,
+        clock=lambda: at(-next(readings)),
+        on_tick=listen,
+    )
+    async with asyncio.timeout(30):
+        await runner.run(stop)
+    assert {(run.took, run.late) for run in runs} == {(timedelta(), timedelta())}

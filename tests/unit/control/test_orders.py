@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from threading import Event as Flag
+from threading import Thread
 
 from tests.unit.control.ward import AGG, Doctor, options, state, told
 
 from headgate.control.observation import Observer
+from headgate.control.orders import OrderBook
+from headgate.control.reactive.steering import Steering
 from headgate.control.redeployment import Redeployment
 from headgate.errors import UnreachableError
 from headgate.model.decision import Decision, Outcome
@@ -288,3 +293,57 @@ async def test_the_same_options_are_laid_out_once(world: Scenario) -> None:
     set_options(world)
     await book.read()
     assert book.applied(ctx) is ctx
+
+
+async def test_jobs_with_the_same_options_share_what_is_laid_over_them(world: Scenario) -> None:
+    """A fleet's options are laid out once, not once a job; nor again where they were read anew."""
+    chosen = {"job.autoscaler.vertex.max-parallelism": "2"}
+    world.store.change_orders(None, lambda _: Orders(options=chosen))
+    book = world.cycle().outbox.book
+    await book.read()
+    one = book.applied(context(options=options())).options
+    assert one.max_parallelism == 2
+    assert book.applied(context(JobKey("prod", "other"), options=options())).options is one
+    assert book.applied(context(options=options(enabled=False))).options is not one
+
+
+class SlowStore(MemoryStateStore):
+    """A store whose first answer takes long."""
+
+    def __init__(self) -> None:
+        """Answer nothing yet."""
+        super().__init__()
+        self.asked, self.may_answer = Flag(), Flag()
+
+    def orders(self) -> StandingOrders:
+        """Tell what was ordered when it was asked."""
+        answer = super().orders()
+        if not self.asked.is_set():
+            self.asked.set()
+            assert self.may_answer.wait(60)
+        return answer
+
+
+async def test_an_answer_from_before_a_pause_does_not_hide_it() -> None:
+    """An agent's own pause is known at once, also where a cycle is just being told of the orders before it."""
+    store = SlowStore()
+    book = OrderBook(store=store)
+    reading = asyncio.create_task(book.read())
+    assert await asyncio.to_thread(store.asked.wait, 60)
+    pausing = Thread(target=book.pause, args=(ORDERS, PAUSE))
+    pausing.start()
+    pausing.join(0.2)  # as far as it comes
+    store.may_answer.set()
+    await reading
+    await asyncio.to_thread(pausing.join)
+    assert book.is_paused(ORDERS)
+
+
+async def test_a_cycle_tells_who_steers_workers_that_all_jobs_are_paused(world: Scenario) -> None:
+    """From the store, for a cluster without a job has none that could say so."""
+    steering = Steering(events=world.events)
+    cycle = replace(world.cycle(), steering=steering)
+    for by_hand in (pause, resume):
+        by_hand(world, None)
+        await cycle.run({}, at(0))
+        assert steering.ledger.are_all_paused is (by_hand is pause)

@@ -49,6 +49,18 @@ async def test_no_more_than_the_bounds_allow() -> None:
     assert provider.wanted == 3
 
 
+async def test_while_all_jobs_are_paused_the_bounds_do_not_count() -> None:
+    """A kill switch starts no worker, and ends none."""
+    for wanted in (0, 9):
+        provider = FakeProvider(wanted=wanted)
+        steering = Steering(
+            events=RecordingEvents(), kept=[KeptCluster(name="streams", provider=provider, options=BOUNDS)]
+        )
+        steering.begin({}, at(0), are_all_paused=True)
+        await steering.steer({}, [], (), at(0))
+        assert provider.requests == [wanted]
+
+
 async def test_a_provider_that_fails_is_an_event() -> None:
     """And nothing else of the cycle suffers."""
     provider = FakeProvider(wanted=2)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from headgate.errors import RefusedError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
+from headgate.model.orders import Given, Orders
 from headgate.model.reasons import Reason
 from headgate.model.rollback import Run, Trial
 from headgate.model.state import JobState
@@ -196,6 +197,33 @@ async def test_a_cluster_whose_jobs_are_gone_goes_down_to_its_least() -> None:
     for second in (30, 60, 90):
         await stage.tick(second)
     assert requests(stage) == [2, 2, 2, 1]
+
+
+async def test_while_all_jobs_are_paused_no_worker_comes_or_goes() -> None:
+    """Not even where no job is left, or the bounds are other ones now; one that dies is still replaced."""
+    stage = staged()
+    await stage.tick(0)
+    stage.are_all_paused = True
+    stage.seen.clear()
+    for step, bounds in enumerate((WORKERS, WORKERS, replace(WORKERS, least=3), replace(WORKERS, most=1)), start=1):
+        stage.workers = bounds
+        await stage.tick(60 * step)
+    assert requests(stage) == [2] * 5
+    stage.are_all_paused = False
+    await stage.tick(300)
+    assert requests(stage)[-1] == 1
+
+
+async def test_none_goes_while_a_job_is_paused_whatever_the_bounds_are() -> None:
+    """They count again when it is resumed."""
+    stage = staged(wanted=3)
+    await stage.tick(0)
+    seen = stage.seen["orders"]
+    pause = Orders(pause=Given(at=at(10), by="anna@host"))
+    stage.seen["orders"] = replace(seen, ctx=replace(seen.ctx, orders=pause))
+    stage.workers = replace(WORKERS, most=2)
+    await stage.tick(30)
+    assert requests(stage) == [3, 3]
 
 
 async def test_a_cluster_that_never_had_a_job_keeps_its_workers() -> None:

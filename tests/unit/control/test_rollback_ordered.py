@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 from tests.unit.control.test_rollback_killed import KilledError, MortalEngine, MortalEvents, MortalStore, Reaper
-from tests.unit.control.ward import AGG, options, state, told
+from tests.unit.control.ward import AGG, fall_ill, lie_down, options, state, told
 
 from headgate.control.observation import Observation
 from headgate.control.redeployment import Redeployment
 from headgate.control.rollback.ordering import EXPIRY, Surroundings, taken_up
+from headgate.errors import UnreachableError
 from headgate.model.events import EventReason
+from headgate.model.measures import JobStatus
 from headgate.model.orders import Given, Orders
 from headgate.model.reasons import Reason
 from headgate.model.redeploy import Launch, successor_of
@@ -70,6 +72,20 @@ async def test_it_goes_over_a_pause(world: Scenario) -> None:
     assert world.engine.requests[-1] == {"agg": 1}
     assert state(world).intent is None
     assert world.engine.jobs[ORDERS].topology.parallelism[AGG] == 1
+
+
+async def test_a_rollback_that_waits_for_the_end_of_a_pause_is_hastened(ward: Scenario) -> None:
+    """It had begun by itself and was not answered; whoever orders it now need not resume the job first."""
+    await fall_ill(ward)
+    ward.engine.realize_faults.append(UnreachableError("no answer"))
+    await ward.tick(60)
+    ward.store.change_orders(ORDERS, lambda _: Orders(pause=Given(at=at(61), by="anna@host")))
+    await ward.tick(90)
+    assert ward.engine.requests == [{"agg": 4}]
+    order(ward, 100)
+    await ward.tick(120)
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
+    assert withheld(ward)[0].endswith("its last rescale is being taken back already")
 
 
 async def test_a_rescale_that_has_proved_good_is_found_in_the_history(world: Scenario) -> None:
@@ -139,6 +155,19 @@ async def test_an_old_order_is_void(world: Scenario) -> None:
     await world.tick(41 + EXPIRY.total_seconds())
     assert world.engine.requests == [{"agg": 4}]
     assert "nobody could within 15 min" in withheld(world)[0]
+
+
+async def test_a_job_that_has_failed_for_good_is_told_of(world: Scenario) -> None:
+    """Its last rescale had proved good: nobody looks after it, but for the order."""
+    await grown(world)
+    for hour in (1, 2):
+        await world.tick(3_600 * hour)
+    lie_down(world, JobStatus.FAILED)
+    order(world, 7_210)
+    await world.tick(7_230)
+    assert "the job is FAILED" in withheld(world)[0]
+    assert world.store.orders().jobs == {}
+    assert world.engine.requests == [{"agg": 4}]
 
 
 async def test_what_somebody_changed_since_is_left(world: Scenario) -> None:

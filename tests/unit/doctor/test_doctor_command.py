@@ -66,7 +66,7 @@ async def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
 
 
 async def test_an_address_is_enough(patient: Patient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is examined as with the file that `init` would write, which wants Java and Spark."""
+    """It is examined with the defaults, which want Java and Spark."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JAVA_HOME", str(make_java(tmp_path / "java")))
     done = await doctor(patient.server.url, "--json")
@@ -88,3 +88,13 @@ async def test_a_java_that_is_none_is_a_failure_with_two_ways_out(
     assert done.exit_code == 1
     assert "JAVA_HOME" in java["remedy"]
     assert "in-process" in java["remedy"]
+
+
+async def test_a_name_is_neither_markup_nor_an_order_to_the_terminal(patient: Patient, tmp_path: Path) -> None:
+    """Whoever submits jobs names them, and their vertices."""
+    patient.job.name = "a [/b]\x1b[2J\nc"
+    patient.job.vertices[0].name = "Source: [/b]\x1b[2J"
+    done = await doctor("-c", write(tmp_path / "headgate.yaml", patient.server.url))
+    assert done.exit_code == 0, done.output
+    assert r"local/a [/b]\x1b[2J\nc" in done.output
+    assert "\x1b" not in done.output

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from headgate.cli import app
 from headgate.config import load
 from headgate.doctor.findings import Verdict
-from headgate.doctor.naming import address_of, name_clusters
+from headgate.doctor.naming import address_of, name_clusters, variable_of
 from headgate.options.service import Mode, Pipeline
 from headgate.testing.examined import Patient
 from headgate.testing.faults import Fault
@@ -157,6 +157,7 @@ async def test_no_address_is_a_wrong_call(path: Path) -> None:
     """It is told before anything is asked."""
     done = await init("localhost:8081", "-o", path)
     assert done.exit_code == 2
+    assert "http://localhost:8081" in done.stderr
     assert read(path) is None
 
 
@@ -171,3 +172,27 @@ def test_a_password_stays_out_of_the_file() -> None:
     """Its place is the environment."""
     (cluster,) = name_clusters(["http://me:geheim@flink-1:8081"])
     assert address_of(cluster) == "http://me:${env:FLINK_1_PASSWORD}@flink-1:8081"
+
+
+async def test_a_name_in_any_script_is_written_as_it_is(patient: Patient, path: Path) -> None:
+    """So that its entry fits it once it is no comment."""
+    patient.job.name = 'bücher 😀 \\ "x"'
+    await init(patient.server.url, "-o", path)
+    general, _, jobs = (read(path) or "").partition("# jobs:")
+    write(path, f"{general}jobs:{jobs.replace('#  ', '  ')}")
+    assert load(path, {}, {}).options.jobs[0].match == f"local/{patient.job.name}"
+
+
+async def test_reactive_mode_is_not_taken_for_changes_in_place(patient: Patient, path: Path) -> None:
+    """Flink itself gives a job all slots there."""
+    patient.server.config["scheduler-mode"] = "reactive"
+    await init(patient.server.url, "-o", path)
+    text = read(path) or ""
+    assert "# local is in reactive mode" in text
+    assert "changes parallelism in place" not in text
+
+
+def test_a_password_s_variable_is_one_that_a_shell_takes() -> None:
+    """It begins with no digit, and has no letter beyond ASCII."""
+    named = name_clusters(["http://me:geheim@10.0.0.1:8081", "http://me:geheim@flüsse:8081"])
+    assert [variable_of(each) for each in named] == ["_10_0_0_1_PASSWORD", "FL_SSE_PASSWORD"]

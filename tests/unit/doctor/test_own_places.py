@@ -89,3 +89,13 @@ def test_deciding_oftener_than_looking_is_pointless() -> None:
     (found,) = check_intervals(ServiceOptions(clusters=CLUSTERS, decide_interval=usual.collect_interval / 2))
     assert (found.verdict, found.seen) == (Verdict.WARNING, "samples every 10 s, decisions every 5 s")
     assert next(iter(check_intervals(usual))).verdict is Verdict.OK
+
+
+def test_a_place_that_cannot_even_be_looked_for_is_a_failure_like_others(tmp_path: Path) -> None:
+    """It may be behind a closed directory, or have a name that no file system takes."""
+    nowhere = tmp_path / ("x" * 300)
+    found = judged(
+        ServiceOptions(clusters=CLUSTERS, state_store=f"sqlite:///{nowhere}/h.db", log=LogOptions(path=nowhere / "log"))
+    )
+    assert found["state store"].verdict is Verdict.FAILURE
+    assert found["samples log"].seen.startswith(f"{nowhere}/log can be made")

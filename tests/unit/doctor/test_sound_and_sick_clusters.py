@@ -136,3 +136,11 @@ async def test_other_kinds_of_clusters_are_asked_whether_they_answer(patient: Pa
     assert found["lake", "reachable"].verdict is Verdict.FAILURE
     assert "JobManager" not in found["lake", "reachable"].remedy
     assert found["local", "reachable"].verdict is Verdict.OK
+
+
+async def test_in_reactive_mode_no_slot_is_ever_free(patient: Patient) -> None:
+    """That is how it should be."""
+    patient.server.slots = 1
+    patient.server.config["scheduler-mode"] = "reactive"
+    found = (await patient.examined())["local", "free slots"]
+    assert (found.verdict, found.seen[:9]) == (Verdict.OK, "0 of 1 fr")

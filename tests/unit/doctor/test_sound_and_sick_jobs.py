@@ -5,9 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 from headgate.doctor.findings import Verdict
+from headgate.doctor.looks.job import look_at_checkpoints
+from headgate.engines.flink.client import FlinkClient
+from headgate.model.identity import JobKey
+from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.reactive import ExecutionMode
 from headgate.options.service import Mode
+from headgate.ports import JobContext
 from headgate.testing.examined import Patient
 from headgate.testing.faults import Fault
 
@@ -213,3 +218,19 @@ async def test_a_job_that_does_not_run_yet_is_told_to_be_waited_for(patient: Pat
     """Its tasks are not all there."""
     patient.job.tasks_missing = 1
     assert (await patient.finding("state")).seen == "STARTING"
+
+
+async def test_a_job_that_vanishes_has_not_switched_its_checkpoints_off(patient: Patient) -> None:
+    """Flink answers the same status to both."""
+    job = patient.job.job_id
+    context = JobContext(key=JobKey("local", "gone"), job_id=job, options=AutoscalerOptions(), status=JobStatus.RUNNING)
+    async with FlinkClient(patient.options.clusters[0]) as client:
+        patient.server.vanish(job)
+        assert await look_at_checkpoints(client, context) is None
+
+
+async def test_a_job_that_never_ran_is_not_overdue(patient: Patient) -> None:
+    """It waits for slots; Flink writes the epoch for the time since when it runs."""
+    patient.job.running_since_ms = 0
+    patient.checkpoint(completed=0, failed=0, last_ms=None)
+    assert (await patient.finding("checkpoints")).seen == "every 10 s; 0 completed, 0 failed"

@@ -79,6 +79,7 @@ def test_machines_get_one_object_a_line(config: Path) -> None:
         (f"{NOW - timedelta(days=9):%Y-%m-%d}", 3),
         ((NOW - timedelta(minutes=7)).isoformat(), 1),
     ],
+    ids=["duration", "now", "date", "instant"],
 )
 def test_the_begin_is_a_duration_or_a_date(config: Path, since: str, count: int) -> None:
     """A date without a time zone is UTC."""

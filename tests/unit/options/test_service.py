@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.options.service import ClusterOptions, ServiceOptions
+from headgate.options.service import ClusterOptions, LogOptions, Pipeline, Place, ServiceOptions
 from headgate.options.serving import Address, IntakeOptions, MetricsOptions
 
 
@@ -92,3 +92,24 @@ def test_metrics_are_served_on_this_machine_unless_they_are_not_wanted() -> None
     """Whoever looks into an incident should find them there."""
     assert MetricsOptions().enabled
     assert str(MetricsOptions().listen_on) == "127.0.0.1:9464"
+
+
+def test_the_log_may_be_named_by_the_url_of_a_directory() -> None:
+    """As Hadoop writes it, with one slash or three."""
+    for written in ("file:///var/log/headgate", "file:/var/log/headgate", "/var/log/headgate"):
+        assert LogOptions(path=Path(written)).path == Path("/var/log/headgate")
+    assert LogOptions(path=Path("a:b")).path == Path("a:b"), "a colon alone makes no URL"
+
+
+@pytest.mark.parametrize("url", ["s3a://bucket/log", "hdfs://name/log", "abfss://box@account/log"])
+def test_a_log_in_an_object_store_is_refused(url: str) -> None:
+    """With what is supported instead: a tick's file has to appear whole under its name."""
+    with pytest.raises(ValueError, match=f"path begins with {url.partition(':')[0]}:, .* Hint: one that all machines"):
+        LogOptions(path=Path(url))
+
+
+def test_collecting_on_spark_needs_spark() -> None:
+    """Not the pipeline without it."""
+    cluster = ClusterOptions(name="prod", url="http://127.0.0.1:8081")
+    with pytest.raises(ValueError, match=r"collect\.on: spark needs Spark"):
+        ServiceOptions(clusters=(cluster,), collect_on=Place.SPARK, pipeline=Pipeline.IN_PROCESS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from tests.unit.overview.conftest import INTERVAL, Service, decided, kept, made, waiting
@@ -186,3 +187,21 @@ def test_a_store_that_cannot_be_asked_spoils_nothing(service: Service) -> None:
         assert [row.parallelism for row in glance.rows] == [6]
         assert note in glance.notes[0]
     broken.close()
+
+
+def test_a_slow_service_s_job_is_stale_before_it_is_no_longer_listed(service: Service) -> None:
+    """Where a cycle takes its time, so does the end of somebody else's."""
+    hourly = timedelta(hours=1)
+    service.decides(decided(0, job=PAYMENTS), process="a")
+    service.decides(decided(5 * 3_600), process="b")
+    glance = look(service.reader, service.store, at(5 * 3_600), interval=hourly)
+    assert [(row.job, row.is_stale) for row in glance.rows] == [(ORDERS, False), (PAYMENTS, True)]
+
+
+def test_a_lag_of_long_ago_makes_no_trend(service: Service) -> None:
+    """After a service stood still, what was before says nothing of the last minutes."""
+    service.decides(decided(0, lag=100.0))
+    service.decides(decided(3_600, lag=200.0))
+    lag = row_of(service, 3_600).lag
+    assert lag is not None
+    assert lag.trend is None

@@ -59,5 +59,5 @@ def test_what_goes_back_and_forth_is_told_once() -> None:
 def test_a_time_without_decisions_is_told() -> None:
     """Nobody looked after the job: what the stretches say does not hold there."""
     decisions = [decided(0), decided(30), decided(3_630), decided(3_660)]
-    (silence,) = silences(decisions, timedelta(minutes=5))
+    (silence,) = silences([decision.at for decision in decisions], timedelta(minutes=5))
     assert (silence.at, silence.until, silence.what) == (at(30), at(3_630), "no decision for 60 min")

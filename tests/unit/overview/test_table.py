@@ -14,6 +14,7 @@ from headgate.overview.redrawing import redraw, repeated
 from headgate.overview.row import Glance
 from headgate.overview.selecting import Order, selected
 from headgate.overview.table import row_json, table
+from headgate.overview.wording import count
 
 LONG = JobKey("prod", "a-job-with-a-name-that-no-terminal-of-eighty-columns-has-room-for")
 
@@ -78,3 +79,23 @@ def test_each_look_is_printed_where_nothing_can_be_drawn_over(service: Service) 
         assert console.file.getvalue().count("prod/orders") >= 3
         assert console.file.getvalue().count(CURSOR_UP) >= up
         assert terminal or CURSOR_UP not in console.file.getvalue()
+
+
+def test_a_name_is_no_order_to_the_terminal(service: Service) -> None:
+    """Neither a colour of its own nor a second line, and no markup: whoever submits jobs names them."""
+    service.decides(decided(0, job=JobKey("prod", "a [/x]\x1b[31m\nprod/b running")))
+    told = drawn(service.at_a_glance(1), width=200)
+    assert r"prod/a [/x]\x1b[31m\nprod/b running" in told
+    assert "\x1b" not in told
+    assert len(told.splitlines()) == 2
+
+
+def test_a_count_never_says_a_thousand_of_a_smaller_unit() -> None:
+    """What rounds up to the next one is told in that."""
+    assert [count(number) for number in (9_999.0, 12_345.0, 999_499.0, 999_600.0, 2e9)] == [
+        "9999",
+        "12.3k",
+        "999k",
+        "1M",
+        "2G",
+    ]

@@ -208,3 +208,19 @@ def test_the_story_draws_and_a_machine_reads(service: Service) -> None:
     ]
     (entry,) = told.entries
     assert json.loads(entry_json(told, entry))["what"] == "balanced"
+
+
+def test_a_service_that_no_longer_decides_is_told_up_to_the_present(service: Service) -> None:
+    """The last stretch ends where it ended, and is not taken for what holds now."""
+    service.decides(decided(0))
+    service.decides(decided(30))
+    assert of_kind(read(service, 60), Kind.SILENCE) == []
+    (silence,) = of_kind(read(service, 7_230), Kind.SILENCE)
+    assert (silence.at, silence.until, silence.what) == (at(30), at(7_230), "no decision for 2 h")
+
+
+def test_what_others_wrote_is_no_order_to_the_terminal(service: Service) -> None:
+    """An event's message may hold anything."""
+    service.decides(decided(0))
+    lines = "\n".join(story(read(service, 1, event(0, EventReason.AUTOSCALER_ERROR, "[/x]\x1b[2J\nboo")), width=80))
+    assert r"\[/x]\x1b[2J\nboo" in lines

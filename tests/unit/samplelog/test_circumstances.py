@@ -22,6 +22,7 @@ from headgate.model.samples import EngineSettings
 from headgate.model.state import DelayedScaleDown, JobState, ScalingRecord, Wish
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import Mode
+from headgate.options.signals import SignalOptions, SignalUse
 from headgate.ports import Circumstances, JobContext
 from headgate.samplelog.circumstances import as_of, read_circumstances
 from headgate.samplelog.compaction import compact
@@ -165,6 +166,25 @@ def test_no_secret_of_a_launch_reaches_the_log(tmp_path: Path) -> None:
     (known,) = read_circumstances([row])
     assert known.state.launch is not None
     assert known.state.launch.parallelism == 3
+
+
+def test_no_secret_of_a_signal_reaches_the_log(tmp_path: Path) -> None:
+    """What is asked for may hold one; its declaration does all the rest of the work in a replay."""
+    signal = SignalOptions(name="db", source="db", path="/v1?key=hush", use=SignalUse.GATE, condition="< 0.8")
+    options = AutoscalerOptions(signals_in_force=(signal,))
+
+    (row,) = kept(tmp_path, [replace(USUAL, ctx=replace(USUAL.ctx, options=options))])
+
+    assert "hush" not in str(row)
+    (known,) = read_circumstances([row])
+    assert known.ctx.options.signals_in_force == (replace(signal, path=""),)
+
+
+def test_options_are_kept_whole(tmp_path: Path) -> None:
+    """A default of this version may be another one in the next."""
+    (row,) = kept(tmp_path, [USUAL])
+
+    assert "utilization_target" in str(row["options"])
 
 
 def test_a_tick_is_of_one_cycle(tmp_path: Path) -> None:

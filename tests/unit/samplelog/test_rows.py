@@ -51,8 +51,11 @@ def test_a_missing_measure_is_null_and_an_infinite_one_has_its_bit() -> None:
 
 def test_a_gauge_too_large_to_be_summed_counts_as_missing() -> None:
     """One absurd value of one job must not overflow the sum that every job's window is reduced in."""
-    row = sample_table([measured({Measure.LAG: 1e12, Measure.NUM_RECORDS_IN: 1e12})]).to_pylist()[0]
+    row = sample_table([measured({Measure.LAG: 1e12, Measure.NUM_RECORDS_IN: 1e12, Measure.LOAD: 1e308})]).to_pylist()[
+        0
+    ]
     assert row["lag_records"] is None
+    assert row["load"] is None
     assert row["records_in"] == 10**15
 
 

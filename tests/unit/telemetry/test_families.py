@@ -12,6 +12,7 @@ import yaml
 from headgate.control.runner import Work
 from headgate.model.events import EventReason
 from headgate.model.metrics import JobMetric, ScalingMetric
+from headgate.model.reasons import Reason
 from headgate.telemetry import families
 from headgate.telemetry.board import Board
 from headgate.telemetry.collector import FleetCollector
@@ -24,7 +25,7 @@ RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
 ALL = [family for section in SECTIONS.values() for family in section]
 VALUES = {
     "tick": {work.name.lower() for work in Work},
-    "reason": {*EventReason},
+    "reason": {*EventReason, *Reason},
     "check": {check.name for check in Board().health.ready()},
     "holder": {"self", "others", "nobody"},
 }
@@ -76,6 +77,17 @@ def test_rules_ask_for_labels_that_there_are() -> None:
         for label, values in re.findall(r'(\w+)[!=]=?~?"([^"]*)"', matchers):
             assert label in family.labels
             assert set(values.split("|")) <= VALUES[label]
+
+
+@pytest.mark.parametrize("page", ["watch-headgate", "run-on-kubernetes"])
+def test_scrapes_keep_the_label_that_names_a_job(page: str) -> None:
+    """Prometheus has a `job` of its own: without being told to it would show that one in every alert."""
+    text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
+    blocks = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
+    scrapes = [one for block in blocks for one in block.get("scrape_configs", ())]
+    scrapes += [one for block in blocks if block.get("kind") == "ServiceMonitor" for one in block["spec"]["endpoints"]]
+    assert len(scrapes) == 2
+    assert all(one.get("honor_labels") or one.get("honorLabels") for one in scrapes)
 
 
 def test_rules_are_what_prometheus_reads() -> None:

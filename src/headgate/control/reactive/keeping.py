@@ -23,18 +23,18 @@ class KeptCluster:
     provider: ResourceProvider
     options: Live[WorkersOptions]
 
-    async def keep(self, events: EventHandler, now: datetime, *, time_limit: timedelta) -> None:
-        """Ask for what was asked for last; never raises."""
+    async def keep(self, events: EventHandler, now: datetime, *, time_limit: timedelta, as_asked: bool = False) -> None:
+        """Ask for what was asked for last, within the bounds unless it is to be just that; never raises."""
         try:
             async with asyncio.timeout(time_limit.total_seconds()):
-                await self._ask(events, now)
+                await self._ask(events, now, as_asked=as_asked)
         except Exception as error:  # noqa: BLE001 - one provider's failure is its cluster's event, whatever it is
             limit = f"no answer within {time_limit.total_seconds():g} s" if isinstance(error, TimeoutError) else ""
             events.handle(reports.workers_failed(self.name, limit or str(error) or type(error).__name__, now))
 
-    async def _ask(self, events: EventHandler, now: datetime) -> None:
+    async def _ask(self, events: EventHandler, now: datetime, *, as_asked: bool) -> None:
         options, asked = in_force(self.options), (await self.provider.workers()).wanted
-        count = min(max(asked, options.least), options.most)
+        count = asked if as_asked else min(max(asked, options.least), options.most)
         if await self.provider.request(count):
             why = _MISSING if count == asked else _BOUNDS
             events.handle(reports.workers_requested(self.name, count, asked, why, now))

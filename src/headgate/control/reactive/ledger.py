@@ -56,6 +56,8 @@ class Ledger:
     """Clusters whose workers follow the needs of their jobs."""
     paused: frozenset[JobKey] = frozenset()
     """Jobs of which nothing may be changed: for them no worker is added or removed."""
+    are_all_paused: bool = False
+    """Whether all jobs are, also those that nobody sees: then no cluster gets another number of workers."""
     needs: dict[JobKey, int] = field(default_factory=dict)
     """Slots that each job needs by its load, of those that were evaluated in this cycle and for which it matters."""
     jobs: dict[str, int] = field(default_factory=dict)

@@ -106,8 +106,9 @@ class Steering:
         """Let it be known for which jobs a need matters."""
         self.ledger.steered.update(cluster.name for cluster in self.clusters)
 
-    def begin(self, observations: Seen, now: datetime) -> None:
+    def begin(self, observations: Seen, now: datetime, *, are_all_paused: bool = False) -> None:
         """Offer the slots that there are; of all jobs, also of those that another process decides for; never raises."""
+        self.ledger.are_all_paused = are_all_paused
         for each in self.clusters:
             if each.is_foreign and self.looks_after(JobKey(each.name, "")):
                 each.is_foreign = False
@@ -148,7 +149,10 @@ class Steering:
         await asyncio.gather(*(self._steer(each, seeing, now) for each, seeing in zip(mine, sights, strict=True)))
         if in_force(self.mode) is Mode.ACT:
             kept = [each for each in self.kept if self.looks_after(JobKey(each.name, ""))]
-            await asyncio.gather(*(each.keep(self.events, now, time_limit=self.time_limit) for each in kept))
+            as_asked = self.ledger.are_all_paused
+            await asyncio.gather(
+                *(each.keep(self.events, now, time_limit=self.time_limit, as_asked=as_asked) for each in kept)
+            )
 
     def _forget(self, cluster: SteeredCluster) -> None:
         """Forget what was wanted: whoever acts now may want something else."""
@@ -228,9 +232,9 @@ class Steering:
             cluster.asked = (await cluster.provider.workers()).wanted
             cluster.fleet = Fleet(count=_bounded(cluster.asked, options))
         before = cluster.asked
-        held = seeing is not None and seeing.is_held
-        known = Fleet(count=max(cluster.fleet.count, before)) if held else cluster.fleet
-        fleet = _after(known, seeing, now, options)
+        fleet = _held(cluster.fleet, before, seeing, now, options)
+        if self.ledger.are_all_paused:
+            fleet = Fleet(count=before)
         fleet = cluster.fleet = await self._one_more(cluster, fleet, before, now)
         count = self._drained(cluster, fleet.count, before, seeing, now)
         sent = await cluster.provider.request(count)
@@ -300,6 +304,14 @@ class Steering:
             return
         why = _why(fleet.count, wanted, seeing)
         self.events.handle(reports.workers_advised(cluster.name, fleet.count, wanted, why, now))
+
+
+def _held(fleet: Fleet, asked: int, seeing: Seeing | None, now: datetime, options: WorkersOptions) -> Fleet:
+    """Give the workers to be had now: none goes while one of the jobs is paused, whatever their bounds are by now."""
+    if seeing is None or not seeing.is_held:
+        return _after(fleet, seeing, now, options)
+    wanted = _after(Fleet(count=max(fleet.count, asked)), seeing, now, options)
+    return wanted if wanted.count >= asked else Fleet(count=asked)
 
 
 def _after(fleet: Fleet, seeing: Seeing | None, now: datetime, options: WorkersOptions) -> Fleet:

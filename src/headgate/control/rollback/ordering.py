@@ -29,6 +29,7 @@ EXPIRY = timedelta(minutes=15)
 """After which an order that nobody could take up is void: what it was given for may have passed."""
 
 _DONE = "its last rescale was taken back already"
+_UNDER_WAY = "its last rescale is being taken back already"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +61,17 @@ def taken_up(seen: Observation, state: JobState, order: Given, now: datetime, ar
     ctx, state = seen.ctx, replace(state, taken_up=order)
     last = _last(seen, state, order, now, around)
     if isinstance(last, str):
-        return replace(state, outbox=(*state.outbox, not_carried_out(ctx.key, order, last, now)))
+        state = replace(state, outbox=(*state.outbox, not_carried_out(ctx.key, order, last, now)))
+        return _hastened(state) if last == _UNDER_WAY else state
     pause = ctx.options.rollback.pause or ctx.options.rejection_expiry
     rollback = replace(ctx.options.rollback, target=RollbackTarget.LAST, pause=pause)
     ctx = replace(ctx, options=replace(ctx.options, rollback=rollback))
     state = taken_back(ctx, state, last, f"ordered by {order}", now, sample=seen.sample, note="")
+    return _hastened(state)
+
+
+def _hastened(state: JobState) -> JobState:
+    """Let the rollback that is under way go over a pause: that may be what it waits for."""
     return replace(state, intent=replace(state.intent, ordered=True)) if state.intent else state
 
 
@@ -75,7 +82,7 @@ def _last(seen: Observation, state: JobState, order: Given, now: datetime, aroun
     if not around.may_act:
         return "nothing of it may be changed: Headgate only advises here, or scaling is not enabled for it"
     if state.intent and state.intent.takes_back:
-        return "its last rescale is being taken back already"
+        return _UNDER_WAY
     if trial := trial_of(state):
         return _on_trial(seen, trial)
     return _from_history(seen, state, around)

@@ -101,6 +101,8 @@ def _slots(facts: ClusterFacts) -> Iterator[Finding]:
     seen = f"{facts.slots.free} of {facts.slots.total} free; TaskManagers: {facts.workers}"
     if facts.on_demand:
         yield fine("free slots", f"{seen}; further TaskManagers are started on demand")
+    elif any(job.settings.reactive for job in facts.jobs):
+        yield fine("free slots", f"{seen}; in reactive mode Flink takes all that there are")
     elif facts.slots.free > 0:
         yield fine("free slots", seen)
     else:

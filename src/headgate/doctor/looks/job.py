@@ -45,7 +45,7 @@ async def tried(client: FlinkClient, path: str, read: Callable[[Any], T]) -> T |
 
 
 async def look_at_job(client: FlinkClient, ctx: JobContext, standing: Standing, options: ServiceOptions) -> JobFacts:
-    """Look at one job; it takes four calls, two or three more for each source, and a dozen more in reactive mode."""
+    """Look at one job; it takes up to five calls, two or three more for each source, a dozen more in reactive mode."""
     launch = launch_of(options, ctx.key) is not None
     asked_s = time.time()
     try:
@@ -54,14 +54,14 @@ async def look_at_job(client: FlinkClient, ctx: JobContext, standing: Standing, 
         return JobFacts(job=ctx, launch=launch, gone=str(error))
     clock = _clock(details, asked_s, time.time())
     checkpoints, suitability, sources = await asyncio.gather(
-        _checkpoints(client, ctx), _suitability(client, ctx), _sources(client, ctx, details)
+        look_at_checkpoints(client, ctx), _suitability(client, ctx), _sources(client, ctx, details)
     )
     interval_s = checkpoints.interval_s if checkpoints else None
     return JobFacts(
         job=ctx,
         launch=launch,
         now=instant(details.now_ms),
-        running_since=instant(details.running_since_ms),
+        running_since=instant(details.running_since_ms) if details.running_since_ms > 0 else None,
         clock=clock,
         settings=settings_of(standing.config, interval_s, adaptive=details.adaptive, size=standing.size),
         graph=details.graph,
@@ -102,12 +102,15 @@ async def _suitability(client: FlinkClient, ctx: JobContext) -> Suitability | No
         return None
 
 
-async def _checkpoints(client: FlinkClient, ctx: JobContext) -> CheckpointFacts | None:
+async def look_at_checkpoints(client: FlinkClient, ctx: JobContext) -> CheckpointFacts | None:
+    """Look at a job's checkpoints; None where nothing is told of them."""
     path = f"/jobs/{ctx.job_id}/checkpoints"
     try:
         interval_s = await client.get(f"{path}/config", read_checkpoint_interval)
     except NotFoundError:
-        return CheckpointFacts(interval_s=None)  # Flink's way to say that they are off
+        # Flink's way to say that they are off, unless the job is gone meanwhile.
+        there = await tried(client, f"/jobs/{ctx.job_id}", read_details)
+        return CheckpointFacts(interval_s=None) if there else None
     except HeadgateError:
         return None
     counted = await tried(client, path, lambda answer: _read_counts(answer, interval_s))

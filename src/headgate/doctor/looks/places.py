@@ -38,17 +38,22 @@ def look_at_places(options: ServiceOptions) -> OwnFacts:
 
 def look_at_place(path: Path) -> PlaceFacts:
     """Look at a directory, or at the nearest one above it that is there."""
-    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    there = next(each for each in (path, *path.absolute().parents) if is_there(each))
     try:
         free = shutil.disk_usage(there).free
     except OSError:
         free = None
     return PlaceFacts(
         path=path,
-        exists=path.exists(),
+        exists=is_there(path),
         writable=there.is_dir() and os.access(there, os.W_OK | os.X_OK),
         free_bytes=free,
     )
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether this user sees it; `Path.exists` fails behind a directory that is closed to them."""
+    return os.access(path, os.F_OK)
 
 
 def _look_at_store(options: ServiceOptions) -> Tried:
@@ -83,7 +88,7 @@ def _contact(url: str) -> Tried:
 def _look_at_file(file: Path) -> Tried:
     """Look at an SQLite file from outside: whoever opens it makes it."""
     place = look_at_place(file.parent)
-    if file.exists():
+    if is_there(file):
         allowed = place.writable and os.access(file, os.R_OK | os.W_OK)
         return Tried(told=f"{file} is there") if allowed else Tried(fault=f"{file} cannot be written by this user")
     if not place.exists:

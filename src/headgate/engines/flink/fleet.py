@@ -30,11 +30,11 @@ GATHERING = timedelta(milliseconds=250)
 _AT_ONCE = 4
 """Crews at work: that of a tick whose clusters were slow to be listed goes out beside the others."""
 
-Crew = Callable[[Sequence[bytes], Sequence[int]], Sequence[bytes | None]]
+Crew = Callable[[Sequence[bytes], Sequence[int]], Sequence[bytes | str]]
 """
 Runs packed errands, each as large as the number beside it, and gives their yields in the same order; blocking.
 
-What was lost on the way is None. Raises `UnreachableError` where all was.
+A text is why an errand came to nothing. Raises `UnreachableError` where all did.
 """
 
 
@@ -135,9 +135,9 @@ class FleetMetricCollector:
         loop = asyncio.get_running_loop()
         yields = await loop.run_in_executor(self._threads, self.crew, errands, sizes)
         for (cluster, asked), packed in zip(by_cluster.items(), yields, strict=True):
-            if packed is None:
-                lost = f"cluster {cluster}: the Spark task that collects from it was lost"
-                _fail(asked, UnreachableError(lost))
+            if isinstance(packed, str):
+                why = f"cluster {cluster} was not collected from: {packed}"
+                _fail(asked, UnreachableError(why))
             else:
                 self._take(cluster, asked, unpack(packed, Yield), at)
 

@@ -16,34 +16,39 @@ class Announcements:
     """
     Holds what was announced against what came of it.
 
-    Offsets are not rows everywhere: Kafka leaves some out, and a source that a query reads twice counts twice. A query
-    is believed as long as its batches turn out as large as they were announced.
+    Offsets are not rows everywhere: Kafka leaves some out, and a source that a query reads twice counts twice. A run of
+    a query is believed as long as its batches turn out as large as they were announced.
+
+    Nothing is an announcement of no rows: such is how a query looks between two batches as well, and when it finds
+    nothing to do; and where no offset moved any source tells the truth.
     """
 
     def __init__(self) -> None:
         """Believe nobody yet."""
-        self._heard: dict[str, tuple[str, BegunBatch]] = {}
-        """By query the run and the latest batch that it announced."""
+        self._heard: dict[str, BegunBatch] = {}
+        """By run the latest batch that it announced."""
         self._believed: set[str] = set()
+        """Runs."""
 
     def hear(self, queries: Sequence[RunningQuery]) -> None:
-        """Take in what queries announce."""
-        for query in queries:
-            if query.begun is not None:
-                self._heard[query.query] = query.run_id, query.begun
+        """Take in what queries announce; runs that are not among them have ended."""
+        active = {query.run_id for query in queries}
+        told = {query.run_id: query.begun for query in queries if query.begun is not None and query.begun.rows}
+        self._heard = {run: begun for run, begun in (self._heard | told).items() if run in active}
+        self._believed &= active
 
     def compare(self, batch: MicroBatch) -> None:
         """Take in a batch that has ended."""
-        run_id, begun = self._heard.get(batch.query, (None, None))
-        if begun is None or (run_id, begun.batch_id) != (batch.run_id, batch.batch_id):
+        begun = self._heard.get(batch.run_id)
+        if begun is None or begun.batch_id != batch.batch_id:
             return
         if isclose(begun.rows, batch.rows, rel_tol=_CLOSE):
-            self._believed.add(batch.query)
+            self._believed.add(batch.run_id)
         else:
-            self._believed.discard(batch.query)
+            self._believed.discard(batch.run_id)
 
     def after(self, batch: MicroBatch) -> BegunBatch | None:
-        """Give the batch that follows one, where it has begun and its query is believed."""
-        run_id, begun = self._heard.get(batch.query, (None, None))
-        follows = begun is not None and (run_id, begun.batch_id) == (batch.run_id, batch.batch_id + 1)
-        return begun if follows and batch.query in self._believed else None
+        """Give the batch that follows one of the same run, where it has begun and the run is believed."""
+        begun = self._heard.get(batch.run_id)
+        follows = begun is not None and begun.batch_id == batch.batch_id + 1
+        return begun if follows and batch.run_id in self._believed else None

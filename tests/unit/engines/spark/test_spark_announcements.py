@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.unit.engines.spark.sampling_story import Story, rows_per_s
 
 from headgate.model.measures import Measure
+from headgate.testing.builders import at
 
 
 def test_a_batch_that_has_begun_tells_what_came() -> None:
@@ -53,6 +54,48 @@ def test_a_begun_batch_of_a_restarted_query_is_not_counted() -> None:
     story.restart()
     story.begin(20, rows=300)
     assert story.sample(21, waiting=False).vertices == {}
+
+
+def test_a_batch_of_no_rows_proves_nothing() -> None:
+    """Where no offset moved any source tells the truth: a batch may only have closed windows."""
+    story = Story()
+    story.begin(0, rows=0)
+    story.batch(0, rows=0)
+    story.vertex(3)
+    story.begin(10, rows=200)
+    assert story.sample(11, waiting=False).vertices == {}
+
+
+def test_between_two_batches_nothing_has_begun() -> None:
+    """A query then tells of the next batch, without rows and with the time of the one before, which nobody saw run."""
+    story = believed()
+    before = story.vertex(12)
+    story.batch(20, rows=1000)
+    story.begin(20.1, rows=0)
+    after = story.vertex(23)
+    assert rows_per_s(before, after) == 100
+    assert (after.measured_at, after.epoch) == (at(20), before.epoch)
+    story.batch(30, rows=500)
+    later = story.vertex(33)
+    assert rows_per_s(after, later) == 50
+
+
+def test_a_trigger_that_finds_nothing_leaves_a_query_idle() -> None:
+    """It plans a batch of no rows each time, and does no work."""
+    story = believed()
+    story.vertex(12)
+    story.begin(50, rows=0)
+    assert story.vertex(51).values[Measure.LOAD] == 0
+
+
+def test_each_run_of_a_query_has_to_earn_belief() -> None:
+    """It may have been started again with other sources."""
+    story = believed()
+    story.restart()
+    story.batch(20)
+    story.vertex(23)
+    story.begin(30, rows=300)
+    assert story.sample(31, waiting=False).vertices == {}
 
 
 def believed(limit: int | None = None) -> Story:

@@ -67,6 +67,11 @@ def spark_4(**changed: Any) -> Any:
     return SimpleNamespace(streamingQuery=lambda: execution)
 
 
+def planned(batch_id: int, ms: int) -> Any:
+    """Give what knows of a batch of Spark 4."""
+    return SimpleNamespace(offsetSeqMetadata=times(ms), batchId=lambda: batch_id)
+
+
 def spark_3() -> Any:
     """Give the same of Spark 3.5, as the list that all sessions share has it."""
     return SimpleNamespace(
@@ -93,6 +98,14 @@ def test_the_spark_before_tells_the_same() -> None:
 def test_while_a_batch_is_planned_nothing_is_told() -> None:
     """The offsets may be of the one and the time of the other."""
     assert begun_batch(spark_4(time=times(MS - 4000, MS))) is None
+
+
+def test_when_another_batch_was_planned_meanwhile_nothing_is_told() -> None:
+    """What knew of the batch before still tells of that one, beside the offsets of the next."""
+    execution = spark_4().streamingQuery()
+    contexts = [execution.getLatestExecutionContext(), planned(5, MS + 4000)]
+    execution.getLatestExecutionContext = lambda: contexts.pop(0)
+    assert begun_batch(SimpleNamespace(streamingQuery=lambda: execution)) is None
 
 
 def test_before_the_first_batch_nothing_is_told() -> None:

@@ -29,21 +29,29 @@ def begun_batch(query: Any) -> BegunBatch | None:
 
 def _begun(execution: Any) -> BegunBatch | None:
     context = _context(execution)
-    if context is None:
+    planned = _planned(execution, context)
+    if planned is None:
         return None
-    counted_ms = context.offsetSeqMetadata().batchTimestampMs()
-    batch_id, ends = _batch_id(execution, context), _offsets(execution.availableOffsets())
+    ends = _offsets(execution.availableOffsets())
     rows = _summed(_offsets(_starts(execution, context)), ends)
     lag = _summed(ends, _offsets(execution.latestOffsets()))
-    # The time is written last when a batch is planned: an unchanged one says that nothing moved in between.
-    if rows is None or not counted_ms or context.offsetSeqMetadata().batchTimestampMs() != counted_ms:
+    # The time is written last when a batch is planned. Alike before and after, it says that all the rest belongs to it;
+    # what knew of the batch before goes on telling of that one, so it is looked for anew.
+    if rows is None or _planned(execution, _context(execution)) != planned:
         return None
+    batch_id, counted_ms = planned
     return BegunBatch(
         batch_id=batch_id,
         at=datetime.fromtimestamp(counted_ms / 1000, UTC),
         rows=rows,
         lag=UNKNOWN if lag is None else Lag(rows=lag, origin=LagOrigin.OFFSETS),
     )
+
+
+def _planned(execution: Any, context: Any) -> tuple[int, int] | None:
+    """Give the latest batch and the time for which it was planned, in epoch milliseconds; None where there is none."""
+    counted_ms = context.offsetSeqMetadata().batchTimestampMs() if context is not None else 0
+    return (_batch_id(execution, context), counted_ms) if counted_ms else None
 
 
 def _execution(query: Any) -> Any:

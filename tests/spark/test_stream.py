@@ -1,0 +1,178 @@
+"""Samples that come in on Kafka: the same log, hence the same decisions, whatever happens on the way."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.services import kafka, spark_kafka
+from tests.services.kafka import Kafka
+
+from headgate.config.other import OtherOptions
+from headgate.model.samples import JobSample
+from headgate.options.samples import KafkaOptions
+from headgate.pipeline.stream import SampleStream
+from headgate.replay.comparing import Verdict
+from headgate.replay.in_memory import replay_in_memory
+from headgate.replay.redeciding import Alternative
+from headgate.replay.redeploys import Redeploys
+from headgate.replay.stretch import Stretch
+from headgate.samplelog.reader import LogReader
+from headgate.samplelog.receiving import Receiver
+from headgate.samplelog.sending import KafkaSampleSink, open_sink
+from headgate.simulate import ServiceCurve, SimulatedJob, SimulatedVertex, steps
+from headgate.testing.recorded import RecordedService
+from headgate.testing.simulated import STEADY, steadily
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(not spark_kafka.settings(), reason="there is no connector in the cache: make services"),
+]
+
+MINUTE = timedelta(minutes=1)
+LAST_CALL = timedelta(seconds=30)
+_PATIENCE_S = 90.0
+_TOPIC = "samples"
+_TABLES = ("samples", "jobs", "signals")
+
+
+@dataclass(kw_only=True)
+class Driver:
+    """What receives, one process after the other: each knows only what the checkpoint and the log tell."""
+
+    session: SparkSession
+    options: KafkaOptions
+    log: Path
+    receiver: Receiver = field(init=False)
+    stream: SampleStream = field(init=False)
+    failures: list[str] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Start a process that knows nothing yet."""
+        self.receiver = Receiver(self.log, refused=self.failures.append)
+        self.stream = SampleStream(
+            self.options, self.receiver, pace=timedelta(milliseconds=200), failed=self.failures.append
+        )
+        self.stream.go_on(self.session)
+
+    def wait_for(self, sample: JobSample) -> None:
+        """Go on until a sample has come."""
+        until = time.monotonic() + _PATIENCE_S
+        while self.receiver.newest(sample.job) != sample:
+            self.stream.go_on(self.session)
+            assert time.monotonic() < until, self.failures
+            time.sleep(0.1)
+
+    def die_before_commit(self) -> None:
+        """End as if killed after the last batch was written, and before the checkpoint knew of it."""
+        self.stream.close()
+        commits = self.options.checkpoint / "commits"
+        last = max((path for path in commits.iterdir() if path.name.isdigit()), key=lambda path: int(path.name))
+        for path in (last, commits / f".{last.name}.crc"):
+            path.unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Kafka]:
+    """Run a broker of our own, which is stopped and started again."""
+    with kafka.running() as broker:
+        broker.create(_TOPIC, 3)
+        yield broker
+
+
+@pytest.fixture
+def options(broker: Kafka, tmp_path: Path) -> KafkaOptions:
+    """Give the way there."""
+    return KafkaOptions(bootstrap_servers=broker.address, topic=_TOPIC, checkpoint=tmp_path / "checkpoint")
+
+
+@pytest.fixture
+def sink(options: KafkaOptions) -> KafkaSampleSink:
+    """Give what sends."""
+    return open_sink(options)
+
+
+@pytest.fixture
+def driver(spark: SparkSession, options: KafkaOptions, tmp_path: Path) -> Iterator[Driver]:
+    """Give what receives."""
+    driver = Driver(session=spark, options=options, log=tmp_path / "received")
+    driver.start()
+    yield driver
+    driver.stream.close()
+
+
+def fleet(root: Path, also: Callable[[Sequence[JobSample]], None]) -> RecordedService:
+    """Give a service over three jobs that grow at different times; what it samples goes to its log, and there too."""
+    jobs = tuple(
+        SimulatedJob(
+            name=f"job-{number}",
+            vertices=(
+                SimulatedVertex(
+                    name="source", curve=ServiceCurve(rate=1000.0), load=steps({0: 500.0, 50 + 20 * number: 2000.0})
+                ),
+                SimulatedVertex(name="sink", curve=ServiceCurve(rate=400.0), parallelism=2),
+            ),
+        )
+        for number in range(3)
+    )
+    scenario = replace(steadily(jobs[0], autoscaler=STEADY, measurement_noise=0.05), jobs=jobs)
+    return RecordedService(scenario=scenario, root=root, also=also)
+
+
+def rows(log: Path, table: str, run: RecordedService) -> list[tuple[object, ...]]:
+    """Give the rows of a table, in an order of their own."""
+    read = LogReader(log).read(table, run.decisions[0].at - MINUTE, run.now)
+    return sorted((tuple(row.values()) for row in read.to_pylist()), key=str)
+
+
+def verdicts(log: Path, run: RecordedService) -> dict[Verdict, int]:
+    """Decide a run again over another log, and count what each decision is beside that of the run."""
+    for table in ("decisions", "circumstances"):
+        shutil.copytree(run.root / table, log / table)
+    stretch = Stretch(begin=run.decisions[0].at, until=run.now, longest_window=15 * MINUTE, pattern="*")
+    alternative = Alternative(other=OtherOptions.read({}), redeploys=Redeploys())
+    found: dict[Verdict, int] = {}
+    for tally in replay_in_memory(LogReader(log), stretch, alternative, lambda _done, _all: None):
+        found[tally.first.verdict] = found.get(tally.first.verdict, 0) + tally.count
+    return found
+
+
+def test_samples_through_kafka_are_decided_on_as_those_written_directly(
+    broker: Kafka, sink: KafkaSampleSink, driver: Driver, tmp_path: Path
+) -> None:
+    """A broker restarts, a driver dies before its commit, messages come twice: byte for byte the same."""
+    sent: list[JobSample] = []
+
+    def send(samples: Sequence[JobSample]) -> None:
+        sink.append(samples)
+        sent.extend(samples)
+
+    run = fleet(tmp_path / "direct", send)
+    run.advance_to(MINUTE)
+    driver.wait_for(sent[-1])
+
+    broker.stop()
+    run.advance_to(2 * MINUTE)
+    broker.start()
+    driver.wait_for(sent[-1])
+
+    driver.die_before_commit()
+    sink.append(sent[-1:])
+    run.advance_to(3 * MINUTE)
+    driver.start()
+    sink.append(sent[:3])
+    run.advance_to(4 * MINUTE)
+    sink.close(LAST_CALL)
+    for sample in sent[-3:]:
+        driver.wait_for(sample)
+
+    assert [rows(driver.log, table, run) for table in _TABLES] == [rows(run.root, table, run) for table in _TABLES]
+    assert verdicts(driver.log, run) == {Verdict.EQUAL: len(run.decisions)}
+    assert {decision.job for decision in run.decisions if decision.acts} == {sample.job for sample in sent[-3:]}
+    assert driver.failures == []
