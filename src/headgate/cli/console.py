@@ -31,7 +31,12 @@ def failures() -> Iterator[None]:
 
 def note(text: str) -> None:
     """Say something beside the results; it may name what others have named."""
-    err.print(escape(printable(text)))
+    err.print(shown(text))
+
+
+def shown(text: str) -> str:
+    """Give a text that others may have had a hand in as it can stand among markup."""
+    return escape(printable(text))
 
 
 def _tell(error: HeadgateError) -> None:

@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 from pydantic_core import to_json
-from rich.markup import escape
 
 from headgate.cli import console
 from headgate.cli.since import Since, beginning
@@ -62,5 +61,5 @@ def _json(event: KeptEvent) -> str:
 def _line(event: KeptEvent) -> str:
     times = f", {event.count} times since {event.first_at:%m-%d %H:%M:%S}" if event.count > 1 else ""
     color = "yellow" if event.type == "Warning" else "default"
-    head = f"{event.last_at:%Y-%m-%d %H:%M:%S} [{color}]{event.reason}[/] [bold]{escape(event.subject)}[/]"
-    return f"{head}{times}: {escape(event.message)}"
+    head = f"{event.last_at:%Y-%m-%d %H:%M:%S} [{color}]{event.reason}[/] [bold]{console.shown(event.subject)}[/]"
+    return f"{head}{times}: {console.shown(event.message)}"

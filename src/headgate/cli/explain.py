@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from headgate.algorithm.explain import explain as explanation
 from headgate.cli import console
@@ -18,8 +17,10 @@ from headgate.control.recollection import orders_held, recollection
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
+from headgate.model.printable import printable
 from headgate.options.service import ServiceOptions
 from headgate.overview.finding import find_job, known_jobs
+from headgate.overview.naming import vertex_names
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.rows import decision_json
 from headgate.stores.opening import MEMORY
@@ -45,9 +46,9 @@ def explain(
         typer.echo(decision_json(decision))
         return
     for line in explanation(decision):
-        typer.echo(line)
+        typer.echo(printable(line))
     for line in _remembered(decision.job, reader, options):
-        typer.echo(f"  {line}")
+        typer.echo(f"  {printable(line)}")
 
 
 def _remembered(job: JobKey, reader: LogReader, options: ServiceOptions) -> tuple[str, ...]:
@@ -59,9 +60,9 @@ def _remembered(job: JobKey, reader: LogReader, options: ServiceOptions) -> tupl
             state, orders = store.load(job).state, store.orders().orders_of(job)
         graph = reader.latest_topology(job)
     except HeadgateError as error:
-        console.err.print(escape(f"what is remembered of the job's last rescales is not known: {error}"))
+        console.note(f"what is remembered of the job's last rescales is not known: {error}")
         return ()
-    names = {vertex.id: vertex.name for vertex in graph.vertices} if graph else {}
+    names = {vertex.id: vertex.name for vertex in graph.vertices} if graph else vertex_names(reader, job, state)
     return (*orders_held(orders), *recollection(state, names, datetime.now(UTC)))
 
 

@@ -13,7 +13,6 @@ from typing import Annotated
 import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from headgate.cli import console
@@ -70,7 +69,7 @@ def replay(
     if json:
         typer.echo(json_text.dumps(summary(report)))
     for line in lines(report, most=_TOLD) if not json else ():
-        console.out.print(escape(line), highlight=False)
+        console.out.print(console.shown(line), highlight=False)
     if strict and report.count(Verdict.EQUAL) + report.count(Verdict.NOT_COMPARABLE) < report.decisions:
         raise typer.Exit(1)
 

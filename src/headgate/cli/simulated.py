@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from rich.markup import escape
 from rich.table import Table
 
 from headgate.cli import console
@@ -28,7 +27,7 @@ _MOST_WARNINGS = 10
 def show(run: Run) -> None:
     """Print the result of every job."""
     for job in run.jobs.values():
-        console.out.print(f"\n[bold]{escape(job.name)}[/]")
+        console.out.print(f"\n[bold]{console.shown(job.name)}[/]")
         for line in _charts(job, max(console.out.width - _AXIS, _LEAST_COLUMNS)):
             console.out.print(line, markup=False, highlight=False)
         for line in _restarts(job):
@@ -36,7 +35,7 @@ def show(run: Run) -> None:
         for line in _warnings(run, job):
             console.out.print(line, highlight=False)
         console.out.print(_numbers(summarise(job, run.scenario)))
-        console.out.print(f"[dim]last decision: {escape(job.decisions[-1].message)}[/]" if job.decisions else "")
+        console.out.print(f"[dim]last decision: {console.shown(job.decisions[-1].message)}[/]" if job.decisions else "")
 
 
 def _charts(job: JobRun, columns: int) -> Iterator[str]:
@@ -75,7 +74,7 @@ def _each(job: JobRun, restarts: Iterable[Restart]) -> Iterator[str]:
         down = f"{restart.ended_s - restart.began_s:.0f} s down"
         yield f"{_clock(restart.began_s):>9}  {restart.cause}, {down}: {moved or 'the same parallelism'}"
         if reason := _reason(job, restart):
-            yield f"{'':9}  [dim]{escape(reason)}[/]"
+            yield f"{'':9}  [dim]{console.shown(reason)}[/]"
 
 
 def _reason(job: JobRun, restart: Restart) -> str:
@@ -92,7 +91,8 @@ def _warnings(run: Run, job: JobRun) -> Iterator[str]:
     """List what Headgate warned of, for this job or for all."""
     told = [event for event in run.events if event.type is EventType.WARNING and _concerns(event.subject, job)]
     for event in told[:_MOST_WARNINGS]:
-        yield f"{_clock((event.at - START).total_seconds()):>9}  [yellow]{event.reason}[/]: {escape(event.message)}"
+        when = _clock((event.at - START).total_seconds())
+        yield f"{when:>9}  [yellow]{event.reason}[/]: {console.shown(event.message)}"
     if len(told) > _MOST_WARNINGS:
         yield f"{'':9}  and {len(told) - _MOST_WARNINGS} more warnings"
 

@@ -11,7 +11,6 @@ from headgate.model.identity import JobKey
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.options.live import Live, in_force
-from headgate.options.units import format_duration
 from headgate.ports import JobContext, MetricCollector
 
 _PATIENCE = 4
@@ -59,7 +58,8 @@ class ReceivedCollector:
             message = f"the newest that came through kafka is of {sample.job_id}, and the job is {ctx.job_id} by now"
             raise UnreachableError(message)
         if at - sample.at > _PATIENCE * in_force(self._interval):
-            message = f"the newest that came through kafka is {format_duration(at - sample.at)} old"
+            # Its instant and not its age, which would make each tick an event of its own.
+            message = f"the newest that came through kafka is of {sample.at.isoformat()}"
             raise UnreachableError(message)
         return sample
 

@@ -146,6 +146,7 @@ def _service(pace: Pace) -> Iterator[str]:
     yield _noted(
         "state-store: sqlite:///headgate.db", "history, and what is under way; or a database: postgresql://..."
     )
+    yield _noted("events.handlers: log,sql", "sql keeps them for `headgate history` and `events`; or a webhook, ...")
     yield _noted("# metrics.address: 127.0.0.1:9464", "for Prometheus and probes; another where that one is taken")
 
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from headgate.control.recollection import Names
 from headgate.errors import HeadgateError, PermanentError
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
 from headgate.model.orders import StandingOrders
 from headgate.model.state import UNSEEN, JobState
+from headgate.overview.naming import vertex_names
 from headgate.overview.row import Glance
 from headgate.overview.summary import Known, lag_records, row_of
 from headgate.overview.wording import age, told
@@ -23,6 +25,8 @@ _BEFORE = timedelta(minutes=5)
 """What a lag is compared with."""
 _MISSED = 4
 """Cycles that may be missing before a decision counts as stale."""
+_LOOKED_UP = 50
+"""Jobs whose vertices' names are looked up, each by a read of the log; of others the ids are shown."""
 _SLOW = timedelta(minutes=2)
 """What a large fleet's cycle may take in any case."""
 
@@ -74,12 +78,14 @@ def _remembered(store: StateStore | None) -> Remembered:
 def _known(reader: LogReader, remembered: Remembered, now: datetime, patience: timedelta) -> list[Known]:
     latest = reader.latest_decisions(now, max(_ENDED, 2 * patience))
     earlier = _earlier(reader, latest, patience)
+    names = _names(reader, latest, remembered)
     return [
         Known(
             decision=decision,
             earlier=earlier.get(job),
             state=remembered.states.get(job, UNSEEN),
             pause=remembered.orders.pause_of(job),
+            names=names.get(job, {}),
         )
         for job, decision in latest.items()
     ]
@@ -96,6 +102,14 @@ def _earlier(reader: LogReader, latest: Mapping[JobKey, Decision], patience: tim
     except PermanentError:  # another version of Headgate wrote them, before it was replaced: there is no trend yet
         return {}
     return {job: decision for job, decision in found.items() if before - decision.at <= patience}
+
+
+def _names(reader: LogReader, latest: Mapping[JobKey, Decision], remembered: Remembered) -> Mapping[JobKey, Names]:
+    """Look up what the vertices of jobs that settle after a rescale are called."""
+    states = remembered.states
+    nameless = [job for job, decision in latest.items() if not decision.proposals and job in states]
+    settling = [job for job in nameless if states[job].history]
+    return {job: vertex_names(reader, job, states[job]) for job in settling[:_LOOKED_UP]}
 
 
 def _silence(last: datetime | None, now: datetime) -> str:

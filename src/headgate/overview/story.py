@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pydantic_core import to_json, to_jsonable_python
 from rich.markup import escape
@@ -28,14 +28,17 @@ _CHARTS: tuple[tuple[str, Callable[[Point], float | None], Callable[[float], str
     ("busiest", lambda point: point.load, "{:.0%}".format),
 )
 _INDENT = " " * 10
+_MINUTES = timedelta(minutes=2)
+"""What lasted less is told to the second."""
 _LEGEND = 32
 _LEAST_COLUMNS = 20
 
 
 def story(past: Past, *, width: int) -> Iterator[str]:
     """Tell a job's past line by line, in rich's markup, the charts no wider than `width`."""
-    yield f"[bold]{_plain(str(past.job))}[/], {past.since:%Y-%m-%d %H:%M} to {past.until:%Y-%m-%d %H:%M} UTC"
-    yield from _charts(past, max(width - _LEGEND, _LEAST_COLUMNS))
+    begin = _begin(past)
+    yield f"[bold]{_plain(str(past.job))}[/], {begin:%Y-%m-%d %H:%M} to {past.until:%Y-%m-%d %H:%M} UTC"
+    yield from _charts(past, begin, max(width - _LEGEND, _LEAST_COLUMNS))
     day = None
     for entry in past.entries:
         if entry.at.date() != day:
@@ -54,10 +57,16 @@ def entry_json(past: Past, entry: Entry) -> str:
     return to_json({"job": str(past.job), **to_jsonable_python(entry)}, inf_nan_mode="null").decode()
 
 
-def _charts(past: Past, columns: int) -> Iterator[str]:
+def _begin(past: Past) -> datetime:
+    """Give when the first thing is known of: a young job's past would be a speck at the end of a day."""
+    known = (*(point.at for point in past.points), *(entry.at for entry in past.entries))
+    return max(past.since, min(known, default=past.since))
+
+
+def _charts(past: Past, begin: datetime, columns: int) -> Iterator[str]:
     for name, value_of, text_of in _CHARTS:
         series = [(point.at, value_of(point)) for point in past.points]
-        if line := sparkline(series, past.since, past.until, columns=columns):
+        if line := sparkline(series, begin, past.until, columns=columns):
             least, most = extremes(series)
             yield f"  {name:>11} [cyan]{line}[/] {text_of(least)} to {text_of(most)}"
 
@@ -80,6 +89,8 @@ def _plain(text: str) -> str:
 def _when(entry: Entry) -> str:
     if entry.until is None or entry.until == entry.at:
         return f"{entry.at:%H:%M:%S}"
+    if entry.until - entry.at < _MINUTES:
+        return f"{entry.at:%H:%M:%S} to {entry.until:%H:%M:%S}"
     same_day = entry.until.date() == entry.at.date()
     return f"{entry.at:%H:%M} to {entry.until:%H:%M}" if same_day else f"{entry.at:%H:%M} to {entry.until:%m-%d %H:%M}"
 

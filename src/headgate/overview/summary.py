@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from headgate.algorithm.sla import lag_time_s
@@ -30,6 +30,8 @@ class Known:
     """One of some minutes before."""
     state: JobState = UNSEEN
     pause: Given | None = None
+    names: Mapping[VertexId, str] = field(default_factory=dict)
+    """Of vertices that the decision does not name."""
 
 
 def row_of(known: Known, now: datetime, patience: timedelta, *, silent: bool = False) -> JobRow:
@@ -112,7 +114,7 @@ def _trend(before: float | None, now: float) -> Trend | None:
 def _advice(known: Known) -> Advice | None:
     """Give what is under way, else what was just decided, else what was done last."""
     decision, state = known.decision, known.state
-    names = {proposal.vertex: proposal.name for proposal in decision.proposals}
+    names = {**known.names, **{proposal.vertex: proposal.name for proposal in decision.proposals}}
     if state.intent:
         changes = changes_of(state.intent.before, state.intent.after, names)
         return Advice(doing=Doing.UNDER_WAY, at=state.intent.decided_at, changes=changes)

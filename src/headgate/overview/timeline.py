@@ -22,8 +22,13 @@ from headgate.overview.stretches import silences, stretches
 from headgate.overview.summary import changes_of, lag_records
 from headgate.overview.wording import told, words
 
-_TOLD_OTHERWISE = {EventReason.SCALING_REPORT, EventReason.SCALING, EventReason.RESCALE_REACHED}
-"""Events that say what the rescales and stretches say."""
+_LEFT_OUT = {
+    EventReason.SCALING_REPORT,
+    EventReason.SCALING,
+    EventReason.RESCALE_REACHED,
+    EventReason.CONFIGURATION_RECOMMENDATION,
+}
+"""Events that say what the rescales and stretches say; and a recommendation, which has changed nothing."""
 _KINDS: Mapping[str, Kind] = {
     EventReason.ROLLBACK: Kind.ROLLBACK,
     EventReason.PAUSED: Kind.ORDER,
@@ -68,7 +73,7 @@ def timeline(sources: Sources, patience: timedelta) -> tuple[Entry, ...]:
         *silences([*(decision.at for decision in sources.decisions), sources.until], patience),
         *_rollbacks(sources, names),
         *_orders(sources),
-        *(_event(event) for event in sources.events if event.reason not in _TOLD_OTHERWISE),
+        *(_event(event) for event in sources.events if event.reason not in _LEFT_OUT),
     )
     return tuple(sorted(found, key=lambda entry: (entry.at, entry.until or entry.at)))
 

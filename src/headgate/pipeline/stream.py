@@ -11,7 +11,7 @@ import hashlib
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from threading import Lock
 
@@ -32,7 +32,8 @@ _CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 _MOST_AT_ONCE = 50_000
 """Messages in a batch, which the driver holds in memory."""
 _LAST_BATCH_S = 10.0
-_FAILURE = f"samples cannot be received from Kafka (Spark needs {_CONNECTOR}:{pyspark.__version__} for it)"
+_FAILURE = "samples cannot be received from Kafka"
+_NEEDS = f"Spark needs {_CONNECTOR}:{pyspark.__version__} for it"
 
 
 class SampleStream:
@@ -61,6 +62,7 @@ class SampleStream:
         self._failed = failed
         self._lock = Lock()
         self._query: StreamingQuery | None = None
+        self._batch = _Batch(receiver)
         self._secrets: Collection[str] = ()
 
     def go_on(self, session: SparkSession) -> None:
@@ -77,16 +79,12 @@ class SampleStream:
                 self._query = self._start(session)
 
     def close(self) -> None:
-        """
-        Stop receiving. A batch under way may come to its end; if that takes long, it is taken again by the next start.
-
-        Raises:
-            UnreachableError: Spark has failed by itself.
-        """
+        """Stop receiving; a batch under way may come to its end, or else the next start takes it again."""
         with self._lock:
             query, self._query = self._query, None
-            if query is not None:
-                with reported("receiving samples cannot be stopped"):
+            # A Spark that has failed by itself has stopped receiving too.
+            with suppress(UnreachableError), reported(_FAILURE):
+                if query is not None:
                     _await_rest(query)
                     query.stop()
 
@@ -96,20 +94,20 @@ class SampleStream:
         if query is None:
             return None
         try:
-            with self._discreetly():
+            with self._discreetly(_FAILURE):
                 if query.isActive:
                     return None
                 if error := query.exception():
                     raise error
         except UnreachableError as error:
             self._query = None
-            return str(error)
+            return self._batch.failure or str(error)
         self._query = None
         return f"{_FAILURE}: the query has ended"
 
     def _start(self, session: SparkSession) -> StreamingQuery:
-        batch = _Batch(self._receiver)
-        with self._discreetly():
+        batch = self._batch = _Batch(self._receiver)
+        with self._discreetly(f"{_FAILURE} ({_NEEDS})"):
             query = (
                 session.readStream.format("kafka")
                 .options(**self._settings())
@@ -144,9 +142,9 @@ class SampleStream:
         }
 
     @contextmanager
-    def _discreetly(self) -> Iterator[None]:
+    def _discreetly(self, what: str) -> Iterator[None]:
         try:
-            with reported(_FAILURE):
+            with reported(what):
                 yield
         except UnreachableError as error:
             raise UnreachableError(redact(str(error), self._secrets)) from None
@@ -164,12 +162,18 @@ class _Batch:
 
     def __init__(self, receiver: Receiver) -> None:
         self.query: Future[str] = Future()
+        self.failure: str | None = None
+        """Why a batch could not be taken: of an error in Python, Spark tells no more than that there was one."""
         self._receiver = receiver
 
     def take(self, messages: DataFrame, number: int) -> None:
         name = hashlib.sha256(self.query.result().encode()).hexdigest()[:8]
         values = messages.toArrow()["value"].to_pylist()
-        self._receiver.take(values, shard=f"{name}{number:08x}")
+        try:
+            self._receiver.take(values, shard=f"{name}{number:08x}")
+        except Exception as error:
+            self.failure = str(error) or type(error).__name__
+            raise
 
 
 class StreamedEvaluator:

@@ -51,7 +51,8 @@ class Receiver:
         self._reader = LogReader(log)
         self._refused = refused
         self._clock = clock
-        self._ticks: dict[JobKey, datetime] | None = None
+        self._ticks: dict[JobKey, datetime] = {}
+        self._since = _EVER
         self._newest: dict[JobKey, JobSample] = {}
 
     def newest(self, job: JobKey) -> JobSample | None:
@@ -76,8 +77,7 @@ class Receiver:
         samples = sorted(self._read(messages), key=lambda sample: sample.at)
         if not samples:
             return
-        if self._ticks is None:
-            self._ticks = self._in_log(samples[0].at, shard)
+        self._recall(samples[0].at, shard)
         fresh = _fresh(samples, self._ticks)
         log = self._log.under(shard)
         for tick in _by_tick(fresh).values():
@@ -97,6 +97,12 @@ class Receiver:
         if faults:
             self._refused(f"{len(faults)} messages were left out, the first of them: {faults[0]}")
         return samples
+
+    def _recall(self, since: datetime, shard: str) -> None:
+        """Look up in the log which ticks were there before this process, unless it has looked back so far already."""
+        if since < self._since:
+            self._ticks = {**self._in_log(since, shard), **self._ticks}
+            self._since = since
 
     def _in_log(self, since: datetime, shard: str) -> dict[JobKey, datetime]:
         """Give the newest tick of each job that other batches have brought, of those from `since` on."""

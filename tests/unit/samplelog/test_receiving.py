@@ -60,6 +60,15 @@ def test_a_message_that_comes_twice_counts_once(tmp_path: Path) -> None:
     assert ticks(tmp_path) == [("orders", 10), ("orders", 20), ("orders", 30)]
 
 
+def test_an_old_message_that_comes_twice_counts_once_although_new_ones_came_first(tmp_path: Path) -> None:
+    """After a restart, what the first batch has not asked of the log, a later one does."""
+    Receiver(tmp_path).take(messages(one(10)), shard="a0")
+    after = Receiver(tmp_path)
+    after.take(messages(one(20, PAYMENTS)), shard="a1")
+    after.take(messages(one(10)), shard="a2")
+    assert ticks(tmp_path) == [("orders", 10), ("payments", 20)]
+
+
 def test_one_jobs_late_message_counts_beside_anothers(tmp_path: Path) -> None:
     """A partition that was away for a while brings older ticks than the others."""
     receiver = Receiver(tmp_path)

@@ -46,3 +46,9 @@ def test_measurements_of_different_epochs_tell_no_rate() -> None:
         for epoch, second in enumerate((0, 2, 4))
     ]
     assert math.isnan(arrival_rate(apart))
+
+
+def test_what_a_batch_announced_gives_way_to_what_it_read() -> None:
+    """It is told of twice for one trigger, with a few rows fewer at its end: no reset, and no rows counted twice."""
+    measured = [seen(0, 0), seen(2, 105), seen(2, 100), seen(4, 205), seen(4, 200)]
+    assert arrival_rate(measured) == pytest.approx(50)
