@@ -27,6 +27,7 @@ from headgate.samplelog.reader import LogReader
 from headgate.samplelog.receiving import Receiver
 from headgate.samplelog.sending import KafkaSampleSink, open_sink
 from headgate.simulate import ServiceCurve, SimulatedJob, SimulatedVertex, steps
+from headgate.testing.builders import chain, sample
 from headgate.testing.recorded import RecordedService
 from headgate.testing.simulated import STEADY, steadily
 
@@ -38,7 +39,6 @@ pytestmark = [
 MINUTE = timedelta(minutes=1)
 LAST_CALL = timedelta(seconds=30)
 _PATIENCE_S = 90.0
-_TOPIC = "samples"
 _TABLES = ("samples", "jobs", "signals")
 
 
@@ -82,14 +82,14 @@ class Driver:
 def broker() -> Iterator[Kafka]:
     """Run a broker of our own, which is stopped and started again."""
     with kafka.running() as broker:
-        broker.create(_TOPIC, 3)
         yield broker
 
 
 @pytest.fixture
 def options(broker: Kafka, tmp_path: Path) -> KafkaOptions:
-    """Give the way there."""
-    return KafkaOptions(bootstrap_servers=broker.address, topic=_TOPIC, checkpoint=tmp_path / "checkpoint")
+    """Give the way there, over a topic of the test's own."""
+    broker.create(tmp_path.name, 3)
+    return KafkaOptions(bootstrap_servers=broker.address, topic=tmp_path.name, checkpoint=tmp_path / "checkpoint")
 
 
 @pytest.fixture
@@ -169,10 +169,28 @@ def test_samples_through_kafka_are_decided_on_as_those_written_directly(
     sink.append(sent[:3])
     run.advance_to(4 * MINUTE)
     sink.close(LAST_CALL)
-    for sample in sent[-3:]:
-        driver.wait_for(sample)
+    last = sent[-3:]
+    for one in last:
+        driver.wait_for(one)
 
     assert [rows(driver.log, table, run) for table in _TABLES] == [rows(run.root, table, run) for table in _TABLES]
     assert verdicts(driver.log, run) == {Verdict.EQUAL: len(run.decisions)}
-    assert {decision.job for decision in run.decisions if decision.acts} == {sample.job for sample in sent[-3:]}
+    assert {decision.job for decision in run.decisions if decision.acts} == {one.job for one in last}
     assert driver.failures == []
+
+
+def test_a_log_that_cannot_be_written_delays_samples(sink: KafkaSampleSink, driver: Driver) -> None:
+    """The query ends with the reason, and a new one takes up what it left, nothing of which was lost."""
+    driver.log.write_text("not a folder")
+    one = sample(chain({"source": 1}))
+    sink.append([one])
+    until = time.monotonic() + _PATIENCE_S
+    while not driver.failures:
+        driver.stream.go_on(driver.session)
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert str(driver.log) in driver.failures[0]
+
+    driver.log.unlink()
+    driver.wait_for(one)
+    assert LogReader(driver.log).read("samples", one.at, one.at).num_rows == 1

@@ -64,7 +64,7 @@ class WindowEvaluator:
         return {candidate.sample.job: self._answer(candidate, now) for candidate in candidates}
 
     def _answer(self, candidate: Candidate, now: datetime) -> Answer:
-        samples = self._window(candidate, now)
+        samples = self._window(candidate)
         if unready := self._unready(candidate, samples, now):
             return unready
         options, latest = candidate.options, candidate.sample
@@ -76,7 +76,7 @@ class WindowEvaluator:
             self.events.handle(plugin_failed(latest.job, error, now, options.scaling_event_interval))
             return NotReady(reason=Reason.PLUGIN_FAILED, message=str(error))
 
-    def _window(self, candidate: Candidate, now: datetime) -> tuple[JobSample, ...]:
+    def _window(self, candidate: Candidate) -> tuple[JobSample, ...]:
         """Give the samples of the window, oldest first, in the graph as it runs now."""
         with self._lock:
             self._windows[candidate.sample.job] = candidate.options.metrics_window
@@ -85,7 +85,7 @@ class WindowEvaluator:
         return tuple(
             replace(latest, at=one.at, vertices=one.vertices, values=one.values, signals=one.signals)
             for one in sorted(kept, key=lambda one: one.at)
-            if candidate.window_from <= one.at <= now
+            if candidate.window_from <= one.at <= candidate.window_until
         )
 
     def _unready(self, candidate: Candidate, samples: Sequence[JobSample], now: datetime) -> NotReady | None:

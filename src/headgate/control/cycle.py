@@ -108,11 +108,12 @@ class Cycle:
         decisions = await asyncio.gather(
             *(self._care_for(seen, held[key], answers, now, late) for key, seen in sorted(observations.items()))
         )
-        if self.recorder:
-            await self.recorder.record(observations, held, now)
         await self._keep(decisions, now)
         if self.steering:
             await self.steering.steer({**everybodys, **observations}, decisions, _on_trial(held), now)
+        # Last of all: nothing that acts waits for a record.
+        if self.recorder:
+            await self.recorder.record(observations, held, now)
         return tuple(decisions)
 
     async def _know_orders(self, now: datetime) -> bool:

@@ -85,7 +85,7 @@ class Observer:
         self._tell_of_options(listed.jobs, at)
         live = {job.key: job for job in listed.jobs if not job.status.is_over}
         over = {job.key: str(job.status) for job in listed.jobs if job.status.is_over}
-        self.failed = {job.key: job for job in listed.jobs if job.status is JobStatus.FAILED}
+        failed = {job.key: job for job in listed.jobs if job.status is JobStatus.FAILED}
         seen = await asyncio.gather(*(self._observe_job(ctx, at) for ctx in live.values()))
         unreachable = [
             _unreachable(old, listed.failures[key.cluster])
@@ -96,7 +96,7 @@ class Observer:
         self._tell_of_presence(latest.keys(), over, at)
         # Kept before it is known: a decision goes by no sample that its evaluation does not find.
         await self._keep([one.sample for one in seen if one and one.sample and one.problem is None], at)
-        self.latest = latest
+        self.latest, self.failed = latest, failed
 
     async def _observe_job(self, ctx: JobContext, at: datetime) -> Observation | None:
         old = self.latest.get(ctx.key)
@@ -153,8 +153,9 @@ class Observer:
             return
         try:
             await asyncio.to_thread(self._sink.append, samples)
-        except HeadgateError as error:
-            self._events.handle(reports.fleet_error("samples could not be kept", str(error), at))
+        except Exception as error:  # noqa: BLE001 - what was seen is known, whether it could be kept or not
+            why = str(error) or type(error).__name__
+            self._events.handle(reports.fleet_error("samples could not be kept", why, at))
 
 
 def _unreachable(old: Observation, why: str) -> Observation:

@@ -15,7 +15,8 @@ SUBUNIT = 1000
 
 def as_kept(value: float) -> float:
     """Give a value as the log keeps it, in whole thousandths; what is not finite is given back."""
-    return round(value * SUBUNIT) / SUBUNIT if math.isfinite(value) else value
+    scaled = value * SUBUNIT
+    return round(scaled) / SUBUNIT if math.isfinite(scaled) else value
 
 
 class MeasureKind(Enum):

@@ -37,7 +37,8 @@ _LEAST_COLUMNS = 20
 def story(past: Past, *, width: int) -> Iterator[str]:
     """Tell a job's past line by line, in rich's markup, the charts no wider than `width`."""
     begin = _begin(past)
-    yield f"[bold]{_plain(str(past.job))}[/], {begin:%Y-%m-%d %H:%M} to {past.until:%Y-%m-%d %H:%M} UTC"
+    known = "" if begin == past.since else f", known from {begin:%Y-%m-%d %H:%M} on"
+    yield f"[bold]{_plain(str(past.job))}[/], {past.since:%Y-%m-%d %H:%M} to {past.until:%Y-%m-%d %H:%M} UTC{known}"
     yield from _charts(past, begin, max(width - _LEGEND, _LEAST_COLUMNS))
     day = None
     for entry in past.entries:
@@ -58,9 +59,10 @@ def entry_json(past: Past, entry: Entry) -> str:
 
 
 def _begin(past: Past) -> datetime:
-    """Give when the first thing is known of: a young job's past would be a speck at the end of a day."""
+    """Give where charts begin: a young job's past would be a speck at the end of a day."""
     known = (*(point.at for point in past.points), *(entry.at for entry in past.entries))
-    return max(past.since, min(known, default=past.since))
+    first = min(known, default=past.since)
+    return first if first - past.since > (past.until - past.since) / 10 else past.since
 
 
 def _charts(past: Past, begin: datetime, columns: int) -> Iterator[str]:

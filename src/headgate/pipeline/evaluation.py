@@ -161,6 +161,11 @@ class Question:
         """The first instant that counts for any job."""
         return min((candidate.window_from for candidate in self.candidates), default=self.now)
 
+    @property
+    def until(self) -> datetime:
+        """The last instant that counts for any job: a sample may be newer than the tick that it is decided at."""
+        return max((candidate.window_until for candidate in self.candidates), default=self.now)
+
     def _asked(self) -> Asked:
         patience = [Deviation.WINDOW_TOLERANCE in rules_of(one.options) for one in self.candidates]
         kinds = [(one.sample.settings.metric_refresh_s, p) for one, p in zip(self.candidates, patience, strict=True)]

@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from threading import Timer
+from threading import Event, Timer
 from uuid import uuid4
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark import SparkContext, TaskContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from headgate.errors import UnreachableError
 from headgate.pipeline.schemas import spark_schema
 from headgate.pipeline.session import in_pool, reported
 
@@ -107,12 +110,22 @@ def _done(work: Work, batch: pa.RecordBatch) -> pa.RecordBatch:
 @contextmanager
 def _bounded(context: SparkContext, limit: timedelta) -> Iterator[None]:
     """Cancel what this thread asks of Spark within, once the time is over."""
-    tag = uuid4().hex
-    timer = Timer(limit.total_seconds(), context.cancelJobsWithTag, [tag])
+    tag, over = uuid4().hex, Event()
+
+    def cancel() -> None:
+        over.set()
+        context.cancelJobsWithTag(tag)
+
+    timer = Timer(limit.total_seconds(), cancel)
     context.addJobTag(tag)
     timer.start()
     try:
         yield
+    except (Py4JError, PySparkException) as error:
+        if over.is_set():
+            message = f"Spark's executors did not do their work within {limit.total_seconds():g} s"
+            raise UnreachableError(message) from error
+        raise
     finally:
         timer.cancel()
         context.removeJobTag(tag)

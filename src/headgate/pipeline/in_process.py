@@ -134,15 +134,15 @@ class InProcessEvaluator:
         fleet = self._roster.fleet(candidates)
         return question.answers(fleet, reduced(*self._kept, fleet, question))
 
-    def samples(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, tuple[JobSample, ...]]:
+    def samples(self, candidates: Sequence[Candidate], /) -> Mapping[JobKey, tuple[JobSample, ...]]:
         """
         Give the samples of each job over `[window_from, window_until]`, oldest first.
 
         They have no external metrics but the latest sample's.
         """
-        until, (vertices, jobs) = epoch_ms(now), self._kept
+        vertices, jobs = self._kept
         names = {str(one.sample.job): one for one in candidates}
-        measured, wide = _rows(vertices, names, until), _rows(jobs, names, until)
+        measured, wide = _rows(vertices, names), _rows(jobs, names)
         return {one.sample.job: samples_of(one, measured[name], wide[name]) for name, one in names.items()}
 
 
@@ -152,7 +152,7 @@ def evaluated_over(samples: Sequence[JobSample], question: Question) -> Mapping[
     return question.answers(fleet, reduced(_vertices(samples), _jobs(samples), fleet, question))
 
 
-def _rows(kept: Kept[Key], jobs: Collection[str], until: int) -> Mapping[str, list[dict[str, Any]]]:
+def _rows(kept: Kept[Key], jobs: Collection[str]) -> Mapping[str, list[dict[str, Any]]]:
     """Give what is kept of these jobs as rows of the log, by job."""
     names = list(kept.columns.columns)
     columns = [_numbers(each) for each in kept.columns.columns.values()]
@@ -160,7 +160,7 @@ def _rows(kept: Kept[Key], jobs: Collection[str], until: int) -> Mapping[str, li
     for owner, *values in zip(kept.owners, *columns, strict=True):
         job, vertex = (owner, None) if isinstance(owner, str) else owner
         row = {"vertex": vertex, **dict(zip(names, values, strict=True))}
-        if job in found and row["at_ms"] <= until:
+        if job in found:
             found[job].append(row)
     return found
 

@@ -71,7 +71,7 @@ class SparkEvaluator:
         return question.answers(fleet, Windows.of(fleet, vertices, jobs))
 
     def _reduced(self, table: str, question: Question, bounds: Bounds) -> pa.Table:
-        files = self._reader.files(table, question.since, question.now)
+        files = self._reader.files(table, question.since, question.until)
         if not files:
             return _SCHEMAS[table].empty_table()
         with reported("the windows cannot be reduced on Spark"):

@@ -41,7 +41,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 class WindowSource(Protocol):
     """Gives samples back, from the log or from memory."""
 
-    def samples(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, tuple[JobSample, ...]]:
+    def samples(self, candidates: Sequence[Candidate], /) -> Mapping[JobKey, tuple[JobSample, ...]]:
         """Give the samples of each job over `[window_from, window_until]`, oldest first."""
 
 
@@ -115,7 +115,7 @@ class SelectedEvaluator:
 
     def _begun(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Future[Answer] | None]:
         try:
-            samples = self.windows.samples(candidates, now)
+            samples = self.windows.samples(candidates)
         except HeadgateError as error:
             unread = NotReady(reason=Reason.CYCLE_FAILED, message=f"the samples could not be read back: {error}")
             return {candidate.sample.job: _known(unread) for candidate in candidates}

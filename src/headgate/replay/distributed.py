@@ -83,12 +83,12 @@ def _kept(rows: DataFrame) -> Iterator[DataFrame]:
 
 
 def _table(session: SparkSession, reader: LogReader, stretch: Stretch, name: str) -> DataFrame:
-    schema, since = spark_schema(TABLES[name]), stretch.since[name]
-    files = reader.files(name, since, stretch.until)
+    schema, since, until = spark_schema(TABLES[name]), stretch.since[name], stretch.until_of(name)
+    files = reader.files(name, since, until)
     if not files:
         return session.createDataFrame([], schema)
     rows = session.read.schema(schema).parquet(*map(address, files))
-    rows = rows.where(F.col("at_ms").between(epoch_ms(since), epoch_ms(stretch.until)))
+    rows = rows.where(F.col("at_ms").between(epoch_ms(since), epoch_ms(until)))
     return rows if stretch.pattern == "*" else rows.where(_is_wanted(stretch.pattern))
 
 

@@ -15,6 +15,11 @@ from headgate.samplelog.reader import LogReader
 
 _HOUR = timedelta(hours=1)
 
+_LATE = timedelta(minutes=10)
+"""How long after its tick a cycle may begin: it goes by what was observed until then."""
+
+_DECIDED = ("decisions", "circumstances")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
@@ -40,6 +45,10 @@ class Stretch:
             "vertices": _whole_hour(window) - _HOUR,
         }
 
+    def until_of(self, table: str) -> datetime:
+        """Give until when a table is read."""
+        return self.until if table in _DECIDED else self.until + _LATE
+
     @property
     def told(self) -> str:
         """The stretch in words."""
@@ -53,7 +62,7 @@ class Stretch:
         Raises:
             UnreachableError: the log cannot be read.
         """
-        rows = reader.read(table, self.since[table], self.until)
+        rows = reader.read(table, self.since[table], self.until_of(table))
         if self.pattern == "*" or not rows.num_rows:
             return rows
         wanted = [name for name in rows["job"].unique().to_pylist() if self.holds(JobKey.parse(name))]

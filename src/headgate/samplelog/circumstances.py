@@ -7,11 +7,11 @@ Most jobs of a fleet are in the circumstances of the cycle before: such a job ha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pydantic import TypeAdapter
@@ -22,6 +22,7 @@ from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.orders import Orders
 from headgate.model.redeploy import Launch
+from headgate.model.rollback import Trial
 from headgate.model.samples import EngineSettings
 from headgate.model.state import UNSEEN, Intent, JobState, ScalingRecord
 from headgate.model.tables import CIRCUMSTANCES
@@ -204,19 +205,8 @@ def _facts(each: Circumstances) -> Facts:
 
 def _plain(name: str, fact: Any) -> Any:
     """Give what a column says of a fact."""
-    match name:
-        case "service":
-            return _Service(*fact)
-        case "listed":
-            return _Listed(*fact)
-        case "options":
-            return _discreet(fact)
-        case "state":
-            return _decided_by(fact)
-        case "history":
-            return fact.history
-        case _:
-            return fact
+    says = _SAYS.get(name)
+    return says(fact) if says else fact
 
 
 def _discreet(options: AutoscalerOptions) -> AutoscalerOptions:
@@ -230,17 +220,35 @@ def _decided_by(state: JobState) -> JobState:
     """Leave out the history, which stands apart, and what no decision depends on: launch specs may hold secrets."""
     if state is UNSEEN:
         return state
-    return replace(state, history=(), outbox=(), launch=_bare(state.launch), intent=_without_secrets(state.intent))
+    intent, trial = state.intent, _without_launch(state.trial)
+    if intent is not None:
+        intent = replace(_without_launch(intent), trial=_without_launch(intent.trial))
+    return replace(state, history=(), outbox=(), launch=_bare(state.launch), intent=intent, trial=trial)
 
 
-def _without_secrets(intent: Intent | None) -> Intent | None:
-    if intent is None or intent.redeploy is None:
-        return intent
-    return replace(intent, redeploy=replace(intent.redeploy, launch=_bare(intent.redeploy.launch)))
+_Relaunching = TypeVar("_Relaunching", Intent, Trial, Trial | None)
+
+
+def _without_launch(one: _Relaunching) -> _Relaunching:
+    if one is None or one.redeploy is None:
+        return one
+    return replace(one, redeploy=replace(one.redeploy, launch=_bare(one.redeploy.launch)))
 
 
 def _bare(launch: Launch | None) -> Launch | None:
     return None if launch is None else replace(launch, jar="", args=(), configuration={})
+
+
+_SAYS: Mapping[str, Callable[[Any], Any]] = {
+    "service": lambda fact: _Service(*fact),
+    "listed": lambda fact: _Listed(*fact),
+    "options": _discreet,
+    "state": _decided_by,
+    "history": lambda fact: fact.history,
+    # What people have set is in the options, and what they wrote need not be fit to be kept.
+    "orders": lambda fact: replace(fact, options={}, given={}),
+}
+"""What is said of a fact where that is not all of it."""
 
 
 def _hour(at: datetime) -> tuple[int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import groupby
 from math import inf
 from operator import itemgetter
@@ -30,7 +29,7 @@ class LogWindows:
         """Read below `root`."""
         self._reader = LogReader(root)
 
-    def samples(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, tuple[JobSample, ...]]:
+    def samples(self, candidates: Sequence[Candidate], /) -> Mapping[JobKey, tuple[JobSample, ...]]:
         """
         Give the samples of each job over `[window_from, window_until]`, oldest first.
 
@@ -40,8 +39,9 @@ class LogWindows:
         """
         jobs = [candidate.sample.job for candidate in candidates]
         since = min(candidate.window_from for candidate in candidates)
+        until = max(candidate.window_until for candidate in candidates)
         tables = ("samples", "jobs", "signals")
-        rows = [self._reader.read(table, since, now, job=jobs).to_pylist() for table in tables]
+        rows = [self._reader.read(table, since, until, job=jobs).to_pylist() for table in tables]
         measured, wide, signals = map(_by_job, rows)
         return {
             one.sample.job: samples_of(

@@ -142,7 +142,7 @@ class RecordingLog:
 
     samples: list[JobSample] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
-    fault: HeadgateError | None = None
+    fault: Exception | None = None
 
     def append(self, samples: Sequence[JobSample], /) -> None:
         """Keep the samples, or raise the planted fault."""

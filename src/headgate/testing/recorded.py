@@ -44,7 +44,7 @@ class LogEvaluator:
     def evaluate(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, Answer]:
         """Answer every candidate over its own window."""
         question = Question(candidates=candidates, now=now, collect_interval=self.collect_interval)
-        vertices, jobs = (self.reader.read(table, question.since, now) for table in ("samples", "jobs"))
+        vertices, jobs = (self.reader.read(table, question.since, question.until) for table in ("samples", "jobs"))
         fleet = Roster().fleet(candidates)
         return question.answers(fleet, reduced(kept_vertices(vertices), kept_jobs(jobs), fleet, question))
 
@@ -59,6 +59,7 @@ class RecordedService:
         events: all so far, in order.
         skips: ticks of the collector, as time since the begin, at which nothing is observed.
         also: takes the samples of each tick as the log does.
+        delay: how long after its tick a cycle begins; it goes by what was observed meanwhile.
     """
 
     scenario: Scenario
@@ -69,6 +70,7 @@ class RecordedService:
     events: list[Event] = field(default_factory=list)
     skips: Callable[[timedelta], bool] = lambda _: False
     also: Callable[[Sequence[JobSample]], None] = lambda _: None
+    delay: timedelta = timedelta()
     _loop: ControlLoop = field(init=False)
     _now: timedelta = timedelta()
     _processes: int = 0
@@ -123,8 +125,9 @@ class RecordedService:
             self.cluster.advance_to(self._now.total_seconds())
             if not self.skips(self._now):
                 await self._loop.observer.observe(self.now)
-            if not self._now % every:
-                await self._loop.decide(self.now)
+            tick = self._now - self.delay
+            if tick > timedelta() and not tick % every:
+                await self._loop.decide(START + tick)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,9 +98,10 @@ async def test_one_failing_job_does_not_stop_the_others(world: Scenario) -> None
     assert [kept.job for kept in world.log.samples] == [ORDERS]
 
 
-async def test_a_log_that_cannot_be_written_is_an_event_and_no_more(world: Scenario) -> None:
-    """Watching goes on; the next tick may be kept again."""
-    world.log.fault = UnreachableError("disk full")
+@pytest.mark.parametrize("fault", [UnreachableError("disk full"), OSError("stale handle"), RuntimeError()])
+async def test_a_log_that_cannot_be_written_is_an_event_and_no_more(world: Scenario, fault: Exception) -> None:
+    """Watching goes on, whatever fails; the next tick may be kept again."""
+    world.log.fault = fault
 
     await world.observer.observe(at(0))
 

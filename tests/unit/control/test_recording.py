@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from headgate.control.observation import Observation
@@ -15,8 +15,9 @@ from headgate.model.state import JobState, VersionedState
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import Mode
 from headgate.ports import Circumstances, JobContext
-from headgate.testing.builders import ORDERS, START, chain, sample
+from headgate.testing.builders import ORDERS, START, at, chain, sample
 from headgate.testing.fakes import RecordingEvents
+from headgate.testing.scenario import Scenario
 
 SEEN = Observation(
     ctx=JobContext(key=ORDERS, job_id="j1", status=JobStatus.RUNNING, options=AutoscalerOptions()),
@@ -73,3 +74,23 @@ async def test_a_log_that_cannot_be_written_is_an_event() -> None:
 
     (event,) = events.told
     assert "disk full" in event.message
+
+
+async def test_nothing_that_acts_waits_for_the_record(world: Scenario) -> None:
+    """It comes after the decisions are carried out and kept: a slow log holds up nothing but itself."""
+    done: list[tuple[object, ...]] = []
+
+    @dataclass(slots=True)
+    class Asking:
+        def append_circumstances(self, _: Sequence[Circumstances], /) -> None:
+            done.append((list(world.engine.requests), len(world.log.decisions)))
+
+    world.factors = {"agg": 4.0}
+    await world.observer.observe(at(0))
+    interval = timedelta(seconds=10)
+    keeping = Recorder(
+        sink=Asking(), events=world.events, collect_interval=interval, restarts=Restarts(), mode=Mode.ACT
+    )
+    await replace(world.cycle(), recorder=keeping).run(world.observer.latest, at(0))
+
+    assert done == [([{"agg": 4}], 1)]

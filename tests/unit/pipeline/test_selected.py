@@ -68,33 +68,33 @@ def whole(sample: JobSample) -> JobSample:
 
 def test_samples_come_back_from_the_log_as_they_were(tmp_path: Path) -> None:
     """All that was measured, of the vertices and of the job, in whole thousandths."""
-    read = in_log(tmp_path).samples([CANDIDATE], LATEST.at)[LATEST.job]
+    read = in_log(tmp_path).samples([CANDIDATE])[LATEST.job]
     assert list(map(whole, read)) == list(map(whole, COLLECTED.samples))
 
 
 def test_samples_come_back_from_memory(tmp_path: Path) -> None:
     """With what formulas read."""
-    remembered = in_memory().samples([CANDIDATE], LATEST.at)[LATEST.job]
+    remembered = in_memory().samples([CANDIDATE])[LATEST.job]
     assert [one.at for one in remembered] == [one.at for one in COLLECTED.samples]
-    assert list(map(kept, remembered)) == list(map(kept, in_log(tmp_path).samples([CANDIDATE], LATEST.at)[LATEST.job]))
+    assert list(map(kept, remembered)) == list(map(kept, in_log(tmp_path).samples([CANDIDATE])[LATEST.job]))
     assert remembered[0].values == {JobMeasure.HEAP_MAX_USAGE_RATIO: 0.5}
 
 
 def test_only_the_window_comes_back(tmp_path: Path) -> None:
     """And only the job's: an evaluator of one's own sees no other."""
-    narrow = replace(CANDIDATE, window_from=at(250))
+    narrow = replace(CANDIDATE, sample=replace(LATEST, at=at(270)), window_from=at(250))
     other = material.watched(job=material.OTHER).samples
     for source in (in_log(tmp_path), in_memory()):
-        assert [one.at for one in source.samples([narrow], at(270))[LATEST.job]] == [at(250), at(260), at(270)]
+        assert [one.at for one in source.samples([narrow])[LATEST.job]] == [at(250), at(260), at(270)]
     SampleLog(tmp_path, shard="1").append([other[-1]])
-    assert {one.job for one in in_log(tmp_path).samples([CANDIDATE], LATEST.at)[LATEST.job]} == {LATEST.job}
+    assert {one.job for one in in_log(tmp_path).samples([CANDIDATE])[LATEST.job]} == {LATEST.job}
 
 
 def test_signals_come_back_from_the_log(tmp_path: Path) -> None:
     """They are kept there as everything else is."""
     signal = Signal(value=4.25, measured_at=at(0))
     SampleLog(tmp_path).append([replace(COLLECTED.samples[0], signals={"queue": signal})])
-    (first,) = LogWindows(tmp_path).samples([CANDIDATE], LATEST.at)[LATEST.job]
+    (first,) = LogWindows(tmp_path).samples([CANDIDATE])[LATEST.job]
     assert first.signals == {"queue": signal}
 
 
@@ -103,7 +103,7 @@ def test_apart_the_numbers_are_those_of_the_batch(where: str, tmp_path: Path) ->
     """To the last bit: the functions are the same, and nothing is lost on the way back."""
     batch = in_memory()
     source = batch if where == "memory" else in_log(tmp_path)
-    samples = source.samples([CANDIDATE], LATEST.at)[LATEST.job]
+    samples = source.samples([CANDIDATE])[LATEST.job]
     question = Question(candidates=[CANDIDATE], now=LATEST.at, collect_interval=INTERVAL)
     apart = evaluated_over(samples, question)[LATEST.job]
     assert isinstance(apart, EvaluatedMetrics)

@@ -9,8 +9,9 @@ from datetime import timedelta
 
 import pyarrow as pa
 import pytest
-from tests.unit.replay.conftest import Replay, Start, job, seconds
+from tests.unit.replay.conftest import Replay, Start, job, options_for, seconds
 
+from headgate.config.other import OtherOptions
 from headgate.errors import ConfigError, NotFoundError
 from headgate.model.decision import Outcome
 from headgate.model.orders import Given
@@ -19,7 +20,7 @@ from headgate.model.tables import CIRCUMSTANCES
 from headgate.replay.comparing import Verdict
 from headgate.replay.past import NO_SAMPLE, UNREADABLE, UNRECORDED
 from headgate.replay.redeciding import ITS_PAST
-from headgate.replay.replaying import Report
+from headgate.replay.replaying import Report, replay
 from headgate.replay.telling import lines, summary
 from headgate.samplelog import parquet
 from headgate.samplelog.compaction import compact
@@ -124,6 +125,19 @@ def test_compaction_changes_nothing(eventful: RecordedService, replayed: Replay)
     assert compact(copy.root, eventful.now + timedelta(days=1), closed_for=timedelta())
 
     assert verdicts(replayed(copy)) == {Verdict.EQUAL: len(eventful.decisions)}
+
+
+def test_a_cycle_that_begins_late_is_replayed_by_what_it_saw(start: Start, replayed: Replay) -> None:
+    """Its sample is newer than its tick: the window ends there in both, and at the stretch's end too."""
+    run = start()
+    run.delay = run.scenario.collect_interval
+    run.advance_to(seconds(180))
+    stretch = replace(replayed(run).stretch, until=run.decisions[-1].at)
+
+    report = replay(options_for(run.root), stretch, OtherOptions.read({}))
+
+    assert any(decision.acts for decision in run.decisions)
+    assert verdicts(report) == {Verdict.EQUAL: len(run.decisions)}
 
 
 def test_only_the_jobs_that_are_asked_for_are_replayed(start: Start, replayed: Replay) -> None:

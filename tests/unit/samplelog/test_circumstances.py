@@ -17,9 +17,10 @@ from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.orders import Given, Orders
 from headgate.model.reasons import Reason
-from headgate.model.redeploy import Launch
+from headgate.model.redeploy import Launch, Redeploy, Start
+from headgate.model.rollback import Run, Trial
 from headgate.model.samples import EngineSettings
-from headgate.model.state import DelayedScaleDown, JobState, ScalingRecord, Wish
+from headgate.model.state import DelayedScaleDown, Intent, JobState, ScalingRecord, Wish
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import Mode
 from headgate.options.signals import SignalOptions, SignalUse
@@ -133,7 +134,7 @@ def test_what_could_not_be_written_is_new_the_next_time(tmp_path: Path) -> None:
 
 def test_everything_is_read_back_as_it_held(tmp_path: Path) -> None:
     """Each kind of circumstance comes back equal, after compaction too."""
-    paused = Orders(pause=Given(at=START, by="alice@laptop", why="the fair"), options={"a.b": "c"})
+    paused = Orders(pause=Given(at=START, by="alice@laptop", why="the fair"))
     options = AutoscalerOptions(metrics_window=timedelta(minutes=3), utilization_target=0.55)
     changed = later(
         USUAL,
@@ -166,6 +167,47 @@ def test_no_secret_of_a_launch_reaches_the_log(tmp_path: Path) -> None:
     (known,) = read_circumstances([row])
     assert known.state.launch is not None
     assert known.state.launch.parallelism == 3
+
+
+def test_no_secret_of_a_redeploy_under_observation_reaches_the_log(tmp_path: Path) -> None:
+    """A trial knows how the job was started, an intent knows of its trial, and both outlive the redeploy."""
+    launch = Launch(jar="job.jar", args=("--password", "hush"))
+    redeploy = Redeploy(
+        launch=launch, successor="j2", after=Start(parallelism=2), before=Start(parallelism=1), realizer="mine"
+    )
+    before = Run(job_id="j1", fingerprint="f", parallelism={SOURCE: 1})
+    trial = Trial(decision_id="d1", began_at=START, before=before, after={SOURCE: 2}, redeploy=redeploy)
+    intent = Intent(
+        decision_id="d1",
+        decided_at=START,
+        job_id="j1",
+        fingerprint="f",
+        before={SOURCE: 1},
+        after={SOURCE: 2},
+        deadline=START,
+        redeploy=redeploy,
+        trial=trial,
+    )
+
+    (row,) = kept(tmp_path, [replace(USUAL, state=JobState(intent=intent, trial=trial))])
+
+    assert "hush" not in str(row)
+    (known,) = read_circumstances([row])
+    assert known.state.trial
+    assert known.state.trial.redeploy
+    assert known.state.trial.redeploy.realizer == "mine"
+
+
+def test_what_people_wrote_for_an_option_is_not_kept(tmp_path: Path) -> None:
+    """Its value is among the options that hold; a text that was none may be anything."""
+    given = Given(at=START, by="alice@laptop", why="hush")
+    orders = Orders(pause=replace(given, why="the fair"), options={"a.b": "hush"}, given={"a.b": given})
+
+    (row,) = kept(tmp_path, [replace(USUAL, ctx=replace(USUAL.ctx, orders=orders))])
+
+    assert "hush" not in str(row)
+    (known,) = read_circumstances([row])
+    assert known.ctx.orders == Orders(pause=orders.pause)
 
 
 def test_no_secret_of_a_signal_reaches_the_log(tmp_path: Path) -> None:

@@ -29,11 +29,10 @@ class Story:
         self.run = "run-1"
         self.limit: int | None = None
 
-    def begin(self, second: float, *, rows: int, lag: float = 7.0) -> None:
-        """Let the next batch begin at a second."""
-        begun = BegunBatch(
-            batch_id=self.batches, at=at(second), rows=float(rows), lag=Lag(rows=lag, origin=LagOrigin.OFFSETS)
-        )
+    def begin(self, second: float, *, rows: int, lag: float = 7.0, after: int = 0) -> None:
+        """Let the next batch begin at a second, or one that comes so many after it."""
+        waiting = Lag(rows=lag, origin=LagOrigin.OFFSETS)
+        begun = BegunBatch(batch_id=self.batches + after, at=at(second), rows=float(rows), lag=waiting)
         query = RunningQuery(query="count", run_id=self.run, started_at=START, waiting=False, begun=begun)
         self.sampler.hear([query])
 

@@ -88,6 +88,15 @@ def test_a_trigger_that_finds_nothing_leaves_a_query_idle() -> None:
     assert story.vertex(51).values[Measure.LOAD] == 0
 
 
+def test_batches_that_follow_each_other_at_once_are_believed_too() -> None:
+    """The next one has begun when it is told that one has ended."""
+    story = Story()
+    story.begin(0, rows=100)
+    story.begin(10, rows=400, after=1)
+    story.batch(0, rows=100, seconds=10.0)
+    assert story.vertex(11, waiting=False).values[Measure.NUM_RECORDS_IN] == 500
+
+
 def test_each_run_of_a_query_has_to_earn_belief() -> None:
     """It may have been started again with other sources."""
     story = believed()
