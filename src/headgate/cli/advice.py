@@ -11,6 +11,7 @@ from headgate.cli import console
 from headgate.model.decision import Decision, Outcome, Proposal
 from headgate.model.metrics import ScalingMetric, VertexMetrics
 from headgate.options.units import format_duration
+from headgate.overview.redrawing import redraw
 
 _SURE = timedelta(minutes=15)
 """The reference autoscaler's window: what it takes to be as sure as it is."""
@@ -25,7 +26,7 @@ def show(decisions: Sequence[Decision], seen: timedelta) -> None:
     for decision in decisions:
         console.out.print(f"\n[bold]{decision.job}[/]: {headline(decision)}")
         if decision.evaluated is not None:
-            console.out.print(_table(decision))
+            redraw(console.out, [_table(decision)], in_place=False)
             console.out.print(f"[dim]{confidence(seen, decision.evaluated.coverage)}[/]")
 
 

@@ -18,6 +18,7 @@ _LOOKS = {
     Verdict.WARNING: ("warning", "yellow"),
     Verdict.FAILURE: ("FAILURE", "bold red"),
 }
+_MANY = {Verdict.OK: "ok", Verdict.WARNING: "warnings", Verdict.FAILURE: "FAILURES"}
 
 
 def show(reports: Sequence[Report]) -> None:
@@ -27,7 +28,11 @@ def show(reports: Sequence[Report]) -> None:
             console.out.print(Text(f"\n{printable(report.about)}", style="bold"))
             console.out.print(_table(report.findings), soft_wrap=False)
     counted = Counter(found.verdict for report in reports for found in report.findings)
-    parts = [f"{counted[verdict]} {name}" for verdict, (name, _) in _LOOKS.items() if counted[verdict]]
+    parts = [
+        f"{number} {_MANY[verdict] if number > 1 else name}"
+        for verdict, (name, _) in _LOOKS.items()
+        if (number := counted[verdict])
+    ]
     console.out.print(f"\n{', '.join(parts)}")
 
 

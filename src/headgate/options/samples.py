@@ -52,7 +52,7 @@ class KafkaOptions(Options):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplesOptions(Options):
     """
-    The way of the samples.
+    Where samples come from and where they go: one process may collect, and another one decide.
 
     Raises:
         ValueError: they would come from Kafka and go there, or the brokers are not named.

@@ -57,7 +57,7 @@ def open_session(
     """
     refuse_old(pyspark.__version__)
     local = master.startswith("local")
-    _set_environment(java_home, python=_python(settings, local=local), local=local)
+    _set_environment(java_home, python=workers_python(settings, local=local), local=local)
     with reported(f"Spark at {master} cannot be started (it needs Java 17 or newer)"):
         session = _builder(master, {**_settings(local=local), **settings}).getOrCreate()
         if not local:
@@ -123,7 +123,7 @@ def _builder(master: str, settings: dict[str, _Setting]) -> SparkSession.Builder
     return builder.master(master).appName("headgate").config(map=settings)
 
 
-def _python(settings: Mapping[str, str], *, local: bool) -> str:
+def workers_python(settings: Mapping[str, str], *, local: bool) -> str:
     """Choose the workers' Python: here it must be this very interpreter, elsewhere nobody knows of it."""
     usual = sys.executable if local else os.environ.get(_PYTHON, "python3")
     return settings.get("spark.pyspark.python", usual)

@@ -29,6 +29,8 @@ def lines(report: Report, *, most: int) -> Iterator[str]:
         yield f"    {count:,}: {why}"
     if UNRECORDED in report.why_not:
         yield f"  what decisions depended on is in the log since the hour of {moment(report.recorded_since)}"
+    if any(report.first(verdict) for verdict in _TOLD):
+        yield "what was decided is marked -, what would have been instead +"
     for verdict in _TOLD:
         yield from _firsts(report, verdict, most)
 

@@ -220,19 +220,23 @@ def _decided_by(state: JobState) -> JobState:
     """Leave out the history, which stands apart, and what no decision depends on: launch specs may hold secrets."""
     if state is UNSEEN:
         return state
-    intent, trial = state.intent, _without_launch(state.trial)
-    if intent is not None:
-        intent = replace(_without_launch(intent), trial=_without_launch(intent.trial))
-    return replace(state, history=(), outbox=(), launch=_bare(state.launch), intent=intent, trial=trial)
+    intent, trial = state.intent, state.trial
+    return replace(
+        state,
+        history=(),
+        outbox=(),
+        launch=_bare(state.launch),
+        intent=intent and replace(_without_launch(intent), trial=intent.trial and _without_launch(intent.trial)),
+        trial=trial and _without_launch(trial),
+    )
 
 
-_Relaunching = TypeVar("_Relaunching", Intent, Trial, Trial | None)
+_Redeploying = TypeVar("_Redeploying", Intent, Trial)
 
 
-def _without_launch(one: _Relaunching) -> _Relaunching:
-    if one is None or one.redeploy is None:
-        return one
-    return replace(one, redeploy=replace(one.redeploy, launch=_bare(one.redeploy.launch)))
+def _without_launch(one: _Redeploying) -> _Redeploying:
+    redeploy = one.redeploy
+    return replace(one, redeploy=redeploy and replace(redeploy, launch=_bare(redeploy.launch)))
 
 
 def _bare(launch: Launch | None) -> Launch | None:

@@ -50,7 +50,7 @@ def read_message(message: bytes) -> JobSample:
         if version <= MESSAGE_VERSION:
             return _fitting(_SAMPLE.validate_python(measured(told["sample"])))
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-        text = f"not a sample: {_first_fault(error)}"
+        text = f"not a sample: {first_fault(error)}"
         raise RefusedError(text) from error
     text = f"a sample of message version {version}, this Headgate reads up to {MESSAGE_VERSION}. Hint: update it"
     raise PermanentError(text)
@@ -101,7 +101,8 @@ def _by_measure(values: Mapping[str, float]) -> Mapping[Measure, float]:
     return {_COLUMNS[column]: value for column, value in values.items() if column in _COLUMNS}
 
 
-def _first_fault(error: Exception) -> str:
+def first_fault(error: Exception) -> str:
+    """Say what is wrong with what somebody sent, in a few words and without quoting it."""
     if not isinstance(error, ValidationError):
         return str(error) or type(error).__name__
     fault = error.errors(include_url=False, include_input=False)[0]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import pytest
+
 from headgate.model.decision import Decision, Outcome, Proposal, Step
 from headgate.model.identity import VertexId
-from headgate.model.measures import JobMeasure, Measure
+from headgate.model.measures import SUBUNIT, JobMeasure, Measure, as_kept
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, VertexSample
@@ -93,6 +95,20 @@ def test_job_wide_values_are_stored_in_whole_thousandths() -> None:
     assert (row["gc_pressure"], row["heap_used_bytes"]) == (123, 10**15)
     assert row["metaspace_used_bytes"] is None
     assert row["managed_used_bytes"] is None
+
+
+@pytest.mark.parametrize("value", [0.12345, -1 / 3, 0.0, 123456789.0004, 1e12])
+def test_a_job_wide_value_is_decided_by_as_it_is_kept(value: float) -> None:
+    """Else no decision could be made again from the log."""
+    row = job_table([replace(measured({}), values={JobMeasure.GC_PRESSURE: value})]).to_pylist()[0]
+
+    assert as_kept(value) == row["gc_pressure"] / SUBUNIT
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, 1e307])
+def test_what_no_number_of_thousandths_is_stays_as_it_is(value: float) -> None:
+    """An engine's nonsense fails nobody."""
+    assert as_kept(value) == value
 
 
 def test_a_decision_comes_back_whole() -> None:

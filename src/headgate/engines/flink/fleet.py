@@ -130,16 +130,19 @@ class FleetMetricCollector:
             _fail((asked for each in by_cluster.values() for asked in each), error)
 
     async def _send(self, by_cluster: Mapping[str, Sequence[_Asked]], at: datetime) -> None:
-        errands = [pack(self._errand(cluster, asked, at)) for cluster, asked in by_cluster.items()]
-        sizes = [len(asked) for asked in by_cluster.values()]
-        loop = asyncio.get_running_loop()
-        yields = await loop.run_in_executor(self._threads, self.crew, errands, sizes)
-        for (cluster, asked), packed in zip(by_cluster.items(), yields, strict=True):
-            if isinstance(packed, str):
-                why = f"cluster {cluster} was not collected from: {packed}"
+        errands = [self._errand(cluster, asked, at) for cluster, asked in by_cluster.items()]
+        yields = await asyncio.get_running_loop().run_in_executor(self._threads, self._run, errands)
+        for (cluster, asked), came in zip(by_cluster.items(), yields, strict=True):
+            if isinstance(came, str):
+                why = f"cluster {cluster} was not collected from: {came}"
                 _fail(asked, UnreachableError(why))
             else:
-                self._take(cluster, asked, unpack(packed, Yield), at)
+                self._take(cluster, asked, came, at)
+
+    def _run(self, errands: Sequence[Errand]) -> list[Yield | str]:
+        """Let the crew run errands; in a thread, for packing takes its time too."""
+        came = self.crew([pack(errand) for errand in errands], [len(errand.jobs) for errand in errands])
+        return [each if isinstance(each, str) else unpack(each, Yield) for each in came]
 
     def _errand(self, cluster: str, asked: Iterable[_Asked], at: datetime) -> Errand:
         jobs = tuple(each.ctx for each in asked)

@@ -20,6 +20,8 @@ class Kept(Generic[T]):
 
     asked_at: datetime
     answer: T
+    failed: bool
+    """Whether it is an old one, after a call that failed."""
 
 
 class Shared(Generic[T]):
@@ -39,14 +41,14 @@ class Shared(Generic[T]):
         self._asked_at: datetime | None = kept.asked_at if kept else None
         self._answer: asyncio.Task[T | None] | None = None
         self._known: T | None = kept.answer if kept else None
-        self._failed = False
+        self._failed = kept.failed if kept else False
 
     @property
     def kept(self) -> Kept[T] | None:
-        """What is known; None as long as nothing is, and after a failure, since that is to be tried again."""
-        if self._asked_at is None or self._known is None or self._failed:
+        """What is known; None as long as nothing is."""
+        if self._asked_at is None or self._known is None:
             return None
-        return Kept(asked_at=self._asked_at, answer=self._known)
+        return Kept(asked_at=self._asked_at, answer=self._known, failed=self._failed)
 
     async def get(self, at: datetime) -> T | None:
         """Give the answer that holds at a tick."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from headgate.engines.flink.shared import Shared
+from headgate.engines.flink.shared import Kept, Shared
 from headgate.errors import UnreachableError
 from headgate.testing.builders import at
 
 NO_ANSWER = UnreachableError("no answer")
 
 
-def flaky(*answers: str | None, keep_for: timedelta = timedelta()) -> Shared[str]:
+def flaky(*answers: str | None, keep_for: timedelta = timedelta(), kept: Kept[str] | None = None) -> Shared[str]:
     """Give what answers so at one call after the other; None fails."""
     left = list(answers)
 
@@ -21,7 +21,7 @@ def flaky(*answers: str | None, keep_for: timedelta = timedelta()) -> Shared[str
             raise NO_ANSWER
         return answer
 
-    return Shared(ask, keep_for)
+    return Shared(ask, keep_for, kept=kept)
 
 
 async def test_what_changes_rarely_outlives_a_call_that_fails() -> None:
@@ -40,3 +40,20 @@ async def test_what_was_never_answered_is_unknown() -> None:
     """There is nothing to fall back to."""
     shared = flaky(None, "new", keep_for=timedelta(seconds=60))
     assert [await shared.get(at(second)) for second in (0, 10)] == [None, "new"]
+
+
+async def test_another_goes_on_with_what_is_known() -> None:
+    """It believes the answer for as long as the first would, also an old one, which it asks for again at once."""
+    keep_for = timedelta(seconds=60)
+    first = flaky("old", None, keep_for=keep_for)
+    await first.get(at(0))
+    second = Shared(never, keep_for, kept=first.kept)
+    assert await second.get(at(59)) == "old"
+    await first.get(at(60))
+    third = flaky(None, "new", keep_for=keep_for, kept=first.kept)
+    assert [await third.get(at(second)) for second in (70, 80)] == ["old", "new"]
+
+
+async def never() -> str:
+    """Stand for a call that nobody makes."""
+    raise AssertionError
