@@ -17,7 +17,6 @@ from headgate.samplelog.writer import SampleLog
 from headgate.testing.builders import ORDERS, chain, evaluated, sample
 
 GRAPH = chain({"source": 2, "agg": 2})
-NOW = datetime.now(UTC)
 JOBS = (ORDERS, JobKey("prod", "payments"), JobKey("test", "payments"))
 
 
@@ -30,8 +29,8 @@ def config(tmp_path: Path) -> Path:
         f"state-store: sqlite:///{tmp_path}/headgate.db\n"
         f"events: {{handlers: [log, sql], sql.url: 'sqlite:///{tmp_path}/events.db'}}\n"
     )
-    log = SampleLog(tmp_path / "log")
-    for tick in (NOW - timedelta(seconds=30), NOW):
+    log, now = SampleLog(tmp_path / "log"), datetime.now(UTC)
+    for tick in (now - timedelta(seconds=30), now):
         known = evaluated(GRAPH, {"agg": 3.0})
         log.append_decisions([decide(sample(GRAPH, job=job), known, AutoscalerOptions(), tick) for job in JOBS])
     return path
