@@ -14,6 +14,7 @@ import json
 import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from urllib.parse import urlsplit
 
@@ -80,8 +81,9 @@ async def _wait(stop: asyncio.Event) -> None:
 
 
 def _print(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    with suppress(BrokenPipeError):  # who started it has heard enough
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
