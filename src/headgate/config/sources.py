@@ -33,7 +33,10 @@ def read_file(path: Path, findings: Findings) -> Section:
     try:
         tree = parse(path.read_text(encoding="utf-8"))
     except OSError as error:
-        findings.fault(origin, f"cannot be read: {error.strerror}. Hint: another file is named with --config")
+        findings.fault(
+            origin,
+            f"cannot be read: {error.strerror}. Hint: name another with --config, or let `headgate init` write one",
+        )
     except UnicodeDecodeError:
         findings.fault(origin, "cannot be read: not UTF-8")
     except ParseError as fault:
