@@ -35,7 +35,7 @@ def read_file(path: Path, findings: Findings) -> Section:
     except OSError as error:
         findings.fault(
             origin,
-            f"cannot be read: {error.strerror}. Hint: name another with --config, or let `headgate init` write one",
+            f"cannot be read: {error.strerror}. Hint: --config names another, `headgate init` writes one",
         )
     except UnicodeDecodeError:
         findings.fault(origin, "cannot be read: not UTF-8")
