@@ -33,10 +33,8 @@ def read_file(path: Path, findings: Findings) -> Section:
     try:
         tree = parse(path.read_text(encoding="utf-8"))
     except OSError as error:
-        findings.fault(
-            origin,
-            f"cannot be read: {error.strerror}. Hint: --config names another, `headgate init` writes one",
-        )
+        hint = "Hint: --config names another, `headgate init` writes one"
+        findings.fault(origin, f"cannot be read: {error.strerror}. {hint}")
     except UnicodeDecodeError:
         findings.fault(origin, "cannot be read: not UTF-8")
     except ParseError as fault:

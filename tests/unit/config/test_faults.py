@@ -130,7 +130,8 @@ def test_a_file_that_cannot_be_read_hides_no_fault_elsewhere(write: Write) -> No
     """What the file would have said is not missed, what the environment says is checked."""
     write("")
     assert faults(Path("absent.yaml"), {"HEADGATE_MODE": "x"}) == [
-        "absent.yaml: cannot be read: No such file or directory. Hint: --config names another, `headgate init` writes one",
+        "absent.yaml: cannot be read: No such file or directory. "
+        "Hint: --config names another, `headgate init` writes one",
         "environment HEADGATE_MODE: mode: found 'x', expected one of advise, act",
     ]
 
