@@ -129,9 +129,9 @@ def test_a_toml_file_that_is_none_says_why(write: Write, text: str) -> None:
 def test_a_file_that_cannot_be_read_hides_no_fault_elsewhere(write: Write) -> None:
     """What the file would have said is not missed, what the environment says is checked."""
     write("")
+    hint = "Hint: --config names another, `headgate init` writes one"
     assert faults(Path("absent.yaml"), {"HEADGATE_MODE": "x"}) == [
-        "absent.yaml: cannot be read: No such file or directory. "
-        "Hint: --config names another, `headgate init` writes one",
+        f"absent.yaml: cannot be read: No such file or directory. {hint}",
         "environment HEADGATE_MODE: mode: found 'x', expected one of advise, act",
     ]
 
