@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 import stamina
 import typer
 
 from headgate import __version__
-from headgate.cli import (
-    advise,
-    config,
-    demo,
-    doctor,
-    events,
-    explain,
-    history,
-    init,
-    jobs,
-    measure_rescale,
-    pause,
-    preflight,
-    replay,
-    rollback,
-    run,
-    simulate,
-    state,
-    submit,
-)
-from headgate.cli.set import set_options
+from headgate.cli.on_demand import MARKUP, OnDemand, Place
+
+_FIRST, _OPERATING = "The first five minutes", "Operating"
+_INCIDENTS, _STUDYING = "Incidents", "Studying"
+
+
+class _Commands(OnDemand):
+    # In the order in which they are needed.
+    places: ClassVar[Mapping[str, Place]] = {
+        "demo": Place(_FIRST, "headgate.cli.demo", "demo"),
+        "init": Place(_FIRST, "headgate.cli.init", "init"),
+        "doctor": Place(_FIRST, "headgate.cli.doctor", "doctor"),
+        "advise": Place(_FIRST, "headgate.cli.advise", "advise"),
+        "run": Place(_FIRST, "headgate.cli.run", "run"),
+        "jobs": Place(_OPERATING, "headgate.cli.jobs", "jobs"),
+        "explain": Place(_OPERATING, "headgate.cli.explain", "explain"),
+        "history": Place(_OPERATING, "headgate.cli.history", "history"),
+        "events": Place(_OPERATING, "headgate.cli.events", "events"),
+        "config": Place(_OPERATING, "headgate.cli.config", "app"),
+        "submit": Place(_OPERATING, "headgate.cli.submit", "submit"),
+        "pause": Place(_INCIDENTS, "headgate.cli.pause", "pause"),
+        "rollback": Place(_INCIDENTS, "headgate.cli.rollback", "rollback"),
+        "set": Place(_INCIDENTS, "headgate.cli.set", "set_options"),
+        "resume": Place(_INCIDENTS, "headgate.cli.pause", "resume"),
+        "state": Place(_INCIDENTS, "headgate.cli.state", "app"),
+        "simulate": Place(_STUDYING, "headgate.cli.simulate", "simulate"),
+        "replay": Place(_STUDYING, "headgate.cli.replay", "replay"),
+        "measure-rescale": Place(_STUDYING, "headgate.cli.measure_rescale", "measure_rescale"),
+        "preflight": Place(_STUDYING, "headgate.cli.preflight", "preflight"),
+    }
+
 
 app = typer.Typer(
     name="headgate",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",  # else the line breaks of docstrings stay in help, whatever the terminal's width
+    cls=_Commands,
+    rich_markup_mode=MARKUP,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""
     An autoscaler for streaming jobs that explains itself.
@@ -44,29 +56,6 @@ app = typer.Typer(
     what is to be put right, `headgate run` begins. `headgate demo` shows the whole on a cluster of its own.
     """,
 )
-# In the order in which they are needed.
-_FIRST, _OPERATING = "The first five minutes", "Operating"
-_INCIDENTS, _STUDYING = "Incidents", "Studying"
-app.command("demo", rich_help_panel=_FIRST)(demo.demo)
-app.command("init", rich_help_panel=_FIRST)(init.init)
-app.command("doctor", rich_help_panel=_FIRST)(doctor.doctor)
-app.command("advise", rich_help_panel=_FIRST)(advise.advise)
-app.command("run", rich_help_panel=_FIRST)(run.run)
-app.command("jobs", rich_help_panel=_OPERATING)(jobs.jobs)
-app.command("explain", rich_help_panel=_OPERATING)(explain.explain)
-app.command("history", rich_help_panel=_OPERATING)(history.history)
-app.command("events", rich_help_panel=_OPERATING)(events.events)
-app.add_typer(config.app, name="config", rich_help_panel=_OPERATING)
-app.command("submit", rich_help_panel=_OPERATING)(submit.submit)
-app.command("pause", rich_help_panel=_INCIDENTS)(pause.pause)
-app.command("rollback", rich_help_panel=_INCIDENTS)(rollback.rollback)
-app.command("set", rich_help_panel=_INCIDENTS)(set_options)
-app.command("resume", rich_help_panel=_INCIDENTS)(pause.resume)
-app.add_typer(state.app, name="state", rich_help_panel=_INCIDENTS)
-app.command("simulate", rich_help_panel=_STUDYING)(simulate.simulate)
-app.command("replay", rich_help_panel=_STUDYING)(replay.replay)
-app.command("measure-rescale", rich_help_panel=_STUDYING)(measure_rescale.measure_rescale)
-app.command("preflight", rich_help_panel=_STUDYING)(preflight.preflight)
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer hands it over by position
