@@ -41,7 +41,9 @@ class Announcements:
 
     def compare(self, batch: MicroBatch) -> None:
         """Take in a batch that has ended; what was announced of it and of those before it is needed no more."""
-        heard = self._heard.get(batch.run_id, {})
+        heard = self._heard.get(batch.run_id)
+        if heard is None:  # nobody listens to it: from outside, nothing is announced
+            return
         begun = heard.get(batch.batch_id)
         self._heard[batch.run_id] = {number: later for number, later in heard.items() if number > batch.batch_id}
         if begun is None:

@@ -9,7 +9,7 @@ more where it knows no admission control: all there was is read then. File sourc
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -44,10 +44,8 @@ def lag_of(sources: Sequence[Mapping[str, Any]], *, took_all: bool, listing: Lis
         listing: asked where the offsets do not tell.
     """
     lags = [_lag(source, took_all=took_all, listing=listing) for source in sources]
-    rows = [lag.rows for lag in lags if lag.rows is not None]
-    if not lags or len(rows) < len(lags):
-        return UNKNOWN
-    return Lag(rows=sum(rows), origin=max(lag.origin for lag in lags))
+    rows = total(lag.rows for lag in lags)
+    return UNKNOWN if rows is None else Lag(rows=rows, origin=max(lag.origin for lag in lags))
 
 
 def _lag(source: Mapping[str, Any], *, took_all: bool, listing: Listing | None) -> Lag:
@@ -86,9 +84,14 @@ def _difference(end: Any, latest: Any) -> float | None:
         return max(0.0, float(latest) - float(end))
     if not isinstance(end, Mapping) or not isinstance(latest, Mapping):
         return None
-    parts = [_of_key(key, end, latest) for key in latest]
-    known = [part for part in parts if part is not None]
-    return sum(known) if known and len(known) == len(parts) else None
+    return total(_of_key(key, end, latest) for key in latest)
+
+
+def total(parts: Iterable[float | None]) -> float | None:
+    """Add parts up; None as soon as one of them is unknown, and where there are none."""
+    told = list(parts)
+    known = [part for part in told if part is not None]
+    return sum(known) if known and len(known) == len(told) else None
 
 
 def _of_key(key: str, end: Mapping[str, Any], latest: Mapping[str, Any]) -> float | None:

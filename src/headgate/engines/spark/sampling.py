@@ -60,11 +60,8 @@ class _Told:
     def ended_with(cls, batch: MicroBatch, at: datetime) -> Self:
         return cls(run_id=batch.run_id, batch_id=batch.batch_id, ended=True, at=at)
 
-    def is_of(self, batch: MicroBatch) -> bool:
-        return self.ended and (self.run_id, self.batch_id) == (batch.run_id, batch.batch_id)
-
-    def announced(self, batch: MicroBatch) -> bool:
-        return not self.ended and (self.run_id, self.batch_id) == (batch.run_id, batch.batch_id)
+    def is_of(self, batch: MicroBatch, *, ended: bool) -> bool:
+        return (self.run_id, self.batch_id, self.ended) == (batch.run_id, batch.batch_id, ended)
 
 
 class Sampler:
@@ -170,7 +167,7 @@ class Sampler:
         if begun is not None and (told is None or told.at < begun.at):
             self._told[query.query] = _Told(run_id=batch.run_id, batch_id=begun.batch_id, ended=False, at=begun.at)
             return _stages(query.query, memory.anticipating(begun), begun.at, {})
-        is_new = told is None or not told.is_of(batch)
+        is_new = told is None or not told.is_of(batch, ended=True)
         if not is_new and not _is_idle(query, batch, at):
             return {}
         measured_at = at
@@ -182,7 +179,7 @@ class Sampler:
     def _labelled(self, query: str, memory: QueryMemory) -> tuple[QueryMemory, datetime]:
         """Give when the latest batch's rows were counted; in another epoch where it is not known what lies between."""
         batch, told = memory.latest, self._told.get(query)
-        if told is not None and told.announced(batch):
+        if told is not None and told.is_of(batch, ended=False):
             return memory, told.at
         if told is not None and batch.started_at <= told.at:
             # It was taken for idle though a report was on its way.

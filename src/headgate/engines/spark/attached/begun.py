@@ -11,7 +11,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from headgate.engines.spark.application import BegunBatch
-from headgate.engines.spark.offsets import UNKNOWN, Lag, rows_between
+from headgate.engines.spark.attached.starting import execution_of
+from headgate.engines.spark.offsets import UNKNOWN, Lag, rows_between, total
 from headgate.model.micro_batch import LagOrigin
 
 
@@ -23,7 +24,7 @@ def begun_batch(query: Any) -> BegunBatch | None:
         query: a Java object, as its session has it or as those that all sessions share are listed.
     """
     with suppress(Py4JError, PySparkException):
-        return _begun(_execution(query))
+        return _begun(execution_of(query))
     return None
 
 
@@ -52,12 +53,6 @@ def _planned(execution: Any, context: Any) -> tuple[int, int] | None:
     """Give the latest batch and the time for which it was planned, in epoch milliseconds; None where there is none."""
     counted_ms = context.offsetSeqMetadata().batchTimestampMs() if context is not None else 0
     return (_batch_id(execution, context), counted_ms) if counted_ms else None
-
-
-def _execution(query: Any) -> Any:
-    with suppress(Py4JError):
-        return query.streamingQuery()
-    return query
 
 
 def _context(execution: Any) -> Any:
@@ -89,6 +84,4 @@ def _each(offsets: Any) -> Iterator[str | None]:
 def _summed(begins: list[str | None], ends: list[str | None]) -> float | None:
     if len(begins) != len(ends):
         return None
-    parts = [rows_between(begin, end) for begin, end in zip(begins, ends, strict=True)]
-    known = [part for part in parts if part is not None]
-    return sum(known) if known and len(known) == len(parts) else None
+    return total(rows_between(begin, end) for begin, end in zip(begins, ends, strict=True))

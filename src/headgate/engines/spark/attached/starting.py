@@ -26,9 +26,7 @@ def settings_of(query: Any) -> QuerySettings:
     Args:
         query: a Java object, as its session has it or as those that all sessions share are listed.
     """
-    execution = query
-    with suppress(Py4JError):
-        execution = query.streamingQuery()
+    execution = execution_of(query)
     limits = _limits(execution)
     rows = [int(limit) for limit in _ROWS.findall(limits)] or list(_declared(execution))
     return QuerySettings(
@@ -36,6 +34,13 @@ def settings_of(query: Any) -> QuerySettings:
         row_limit=sum(rows) or None,
         takes_all=not rows and not _OTHERS.search(limits),
     )
+
+
+def execution_of(query: Any) -> Any:
+    """Give what runs a query: its session has it wrapped, the list that all sessions share has it bare."""
+    with suppress(Py4JError):
+        return query.streamingQuery()
+    return query
 
 
 def _interval(trigger: str) -> timedelta | None:
