@@ -33,7 +33,7 @@ demo-spark: setup ## A PySpark application with two added lines on a real standa
 test: check ## Everything: `check`, then Spark, Flink and end-to-end tests.
 	$(BIN)/pytest --reruns 1 --durations 25 tests/conformance tests/spark tests/spark_streaming tests/flink tests/e2e
 
-check: lint types contracts unit property golden ## What to run before a commit: under two minutes.
+check: lint types contracts unit property golden ## What to run before a commit: some four minutes.
 
 lint: setup ## Style, and the generated reference against its source.
 	$(BIN)/ruff check .

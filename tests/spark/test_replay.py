@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -18,9 +17,8 @@ from headgate.replay.stretch import Stretch
 from headgate.replay.tallies import Tally
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.reader import LogReader
-from headgate.simulate import ServiceCurve, SimulatedJob, SimulatedVertex, steps
 from headgate.testing.recorded import RecordedService
-from headgate.testing.simulated import STEADY, steadily
+from headgate.testing.simulated import growing_fleet
 
 pytestmark = pytest.mark.spark
 
@@ -30,20 +28,7 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RecordedService:
     """Give three jobs that grow at different times, seen by two processes; the first hour's files are put together."""
-    jobs = tuple(
-        SimulatedJob(
-            name=f"job-{number}",
-            vertices=(
-                SimulatedVertex(
-                    name="source", curve=ServiceCurve(rate=1000.0), load=steps({0: 500.0, 50 + 20 * number: 2000.0})
-                ),
-                SimulatedVertex(name="sink", curve=ServiceCurve(rate=400.0), parallelism=2),
-            ),
-        )
-        for number in range(3)
-    )
-    scenario = replace(steadily(jobs[0], autoscaler=STEADY, measurement_noise=0.05), jobs=jobs)
-    service = RecordedService(scenario=scenario, root=tmp_path_factory.mktemp("recorded") / "log")
+    service = RecordedService(scenario=growing_fleet(), root=tmp_path_factory.mktemp("recorded") / "log")
     service.advance_to(2 * MINUTE)
     compact(service.root, service.now + timedelta(days=1), closed_for=timedelta())
     service.restart()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,10 +26,9 @@ from headgate.replay.stretch import Stretch
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.receiving import Receiver
 from headgate.samplelog.sending import KafkaSampleSink, open_sink
-from headgate.simulate import ServiceCurve, SimulatedJob, SimulatedVertex, steps
 from headgate.testing.builders import chain, sample
 from headgate.testing.recorded import RecordedService
-from headgate.testing.simulated import STEADY, steadily
+from headgate.testing.simulated import growing_fleet
 
 pytestmark = [
     pytest.mark.spark,
@@ -109,20 +108,7 @@ def driver(spark: SparkSession, options: KafkaOptions, tmp_path: Path) -> Iterat
 
 def fleet(root: Path, also: Callable[[Sequence[JobSample]], None]) -> RecordedService:
     """Give a service over three jobs that grow at different times; what it samples goes to its log, and there too."""
-    jobs = tuple(
-        SimulatedJob(
-            name=f"job-{number}",
-            vertices=(
-                SimulatedVertex(
-                    name="source", curve=ServiceCurve(rate=1000.0), load=steps({0: 500.0, 50 + 20 * number: 2000.0})
-                ),
-                SimulatedVertex(name="sink", curve=ServiceCurve(rate=400.0), parallelism=2),
-            ),
-        )
-        for number in range(3)
-    )
-    scenario = replace(steadily(jobs[0], autoscaler=STEADY, measurement_noise=0.05), jobs=jobs)
-    return RecordedService(scenario=scenario, root=root, also=also)
+    return RecordedService(scenario=growing_fleet(), root=root, also=also)
 
 
 def rows(log: Path, table: str, run: RecordedService) -> list[tuple[object, ...]]:

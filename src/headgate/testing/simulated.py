@@ -240,3 +240,20 @@ def steadily(job: SimulatedJob, **rest: Any) -> Scenario:
         autoscaler=STEADY,
     )
     return replace(scenario, **rest)
+
+
+def growing_fleet() -> Scenario:
+    """Give three jobs that grow at different times, measured a little inexactly."""
+    jobs = tuple(
+        SimulatedJob(
+            name=f"job-{number}",
+            vertices=(
+                SimulatedVertex(
+                    name="source", curve=ServiceCurve(rate=1000.0), load=steps({0: 500.0, 50 + 20 * number: 2000.0})
+                ),
+                SimulatedVertex(name="sink", curve=ServiceCurve(rate=400.0), parallelism=2),
+            ),
+        )
+        for number in range(3)
+    )
+    return replace(steadily(jobs[0], autoscaler=STEADY, measurement_noise=0.05), jobs=jobs)
