@@ -17,6 +17,7 @@ from pyspark import cloudpickle
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 import headgate.engines.spark.source as package
+from headgate.engines.spark.source.collecting import collect_quickly
 from headgate.engines.spark.source.offsets import admit
 from headgate.engines.spark.source.settings import NAME, LoadSettings, read_settings
 
@@ -146,6 +147,7 @@ class LoadReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Give the rows of a task."""
+        collect_quickly()
         if isinstance(partition, Slice):
             for begin in range(partition.begin, partition.end, _ROWS_AT_ONCE):
                 yield _rows(partition.partition, range(begin, min(begin + _ROWS_AT_ONCE, partition.end)))

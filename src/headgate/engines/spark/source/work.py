@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from headgate.engines.spark.source.collecting import collect_quickly
+
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
@@ -21,6 +23,7 @@ def sleep_per_row(row_ms: float) -> Work:
     """
 
     def work(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+        collect_quickly()
         for batch in batches:
             time.sleep(batch.num_rows * row_ms / 1000)
             yield batch
