@@ -37,6 +37,8 @@ WHO = {
     "headgate": "Headgate",
 }
 COLOURS = {"mean": "#d97706", "peak": "#059669", "dynamic": "#dc2626", "headgate": "#2563eb"}
+JUDGED = ("peak", "headgate")
+"""The policies without which a seed says nothing."""
 MOST_P95_RATIO, MOST_DRAINED_S, MOST_CORE_RATIO = 1.1, SETTLING_S, 1.15
 
 
@@ -45,7 +47,7 @@ class Series:
     """All runs under the loads of all seeds."""
 
     runs: Mapping[int, Mapping[str, Run]]
-    """By seed, then by policy."""
+    """By seed, then by policy, of those that were measured."""
     cost: BatchCost
     start_up_s: float
 
@@ -53,6 +55,10 @@ class Series:
         """Give the fewest core-seconds that bear the load of a seed."""
         load = self.runs[seed]["headgate"].load
         return float(sum(optimal_cores(load.rates, self.cost, start_up_s=self.start_up_s)))
+
+    def arms(self, seeds: Sequence[int]) -> list[str]:
+        """Give the policies that were measured with each of these seeds."""
+        return [arm for arm in WHO if all(arm in self.runs[seed] for seed in seeds)]
 
     def p95_ratio(self, seed: int, arm: str) -> float:
         """Compare the settled 95th percentile with that of the size for the highest load."""
@@ -64,10 +70,15 @@ class Series:
 
 
 def read_series(results: Results) -> Series:
-    """Read the runs of all seeds for which every policy was measured."""
-    seeds = sorted({int(name.split("-")[1]) for name in results.names() if name.startswith("seed-")})
-    complete = [seed for seed in seeds if {compared(seed, arm) for arm in WHO} <= set(results.names())]
-    runs = {seed: {arm: results.run(compared(seed, arm)) for arm in WHO} for seed in complete}
+    """Read the runs of all seeds for which what is judged was measured."""
+    names = set(results.names())
+    seeds = sorted({int(name.split("-")[1]) for name in names if name.startswith("seed-")})
+    measured = {seed: [arm for arm in WHO if compared(seed, arm) in names] for seed in seeds}
+    runs = {
+        seed: {arm: results.run(compared(seed, arm)) for arm in arms}
+        for seed, arms in measured.items()
+        if {*JUDGED} <= {*arms}
+    }
     every = [run for arms in runs.values() for run in arms.values()]
     return Series(runs=runs, cost=results.cost(), start_up_s=start_up_s(every))
 
@@ -88,7 +99,7 @@ COLUMNS: Mapping[str, tuple[Callable[[Run], float], str]] = {
 def rendered(results: Results) -> str:
     """Lay out the worst of the seeds, each seed, the thresholds, and how the runs were made."""
     series = read_series(results)
-    raw = [results.raw(compared(seed, arm)) for seed in series.runs for arm in WHO]
+    raw = [results.raw(compared(seed, arm)) for seed, runs in series.runs.items() for arm in runs]
     parts = [
         f"The worst of {len(series.runs)} seeds in each number:\n\n{_table(series, list(series.runs))}",
         f"What was asked for, and what Headgate came to:\n\n{_verdicts(series)}",
@@ -101,7 +112,7 @@ def rendered(results: Results) -> str:
 
 def _table(series: Series, seeds: Sequence[int]) -> str:
     head = ["", *COLUMNS, "of the optimum's"]
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *(_row(series, seeds, arm) for arm in WHO)]
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *(_row(series, seeds, arm) for arm in series.arms(seeds))]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

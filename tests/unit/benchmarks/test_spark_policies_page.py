@@ -80,10 +80,18 @@ def test_a_policy_is_measured_by_the_size_for_the_peak_and_by_the_optimum(result
     assert series.start_up_s == 4
 
 
-def test_a_seed_that_lacks_a_policy_is_left_out(results: Results) -> None:
+def test_a_seed_that_lacks_what_is_judged_is_left_out(results: Results) -> None:
     """A series under way can be looked at."""
-    (results.folder / "seed-2-mean.json").unlink()
+    (results.folder / "seed-2-peak.json").unlink()
     assert list(read_series(results).runs) == [1]
+
+
+def test_a_policy_that_not_every_seed_has_is_shown_with_those_that_have_it(results: Results) -> None:
+    """It has no worst of all seeds."""
+    (results.folder / "seed-2-mean.json").unlink()
+    lines = [line for line in rendered(results).splitlines() if line.startswith("| ")]
+    assert sum(line.startswith(f"| {WHO['mean']} |") for line in lines) == 1
+    assert sum(line.startswith(f"| {WHO['dynamic']} |") for line in lines) == 3
 
 
 def test_the_worst_of_the_seeds_is_shown_and_each_threshold_has_its_verdict(results: Results) -> None:
