@@ -133,7 +133,7 @@ def _options(url: str, directory: Path, ticks: int) -> ServiceOptions:
         clusters=(ClusterOptions(name="fake", url=url),),
         collect_interval=INTERVAL,
         state_store=f"sqlite:///{directory / 'state.db'}",
-        log=LogOptions(path=directory / "log"),
+        log=LogOptions(path=str(directory / "log")),
         spark_master="local[2]",
         autoscaler=AutoscalerOptions(
             metrics_window=ticks * INTERVAL,

@@ -158,7 +158,7 @@ class Bench:
             collect_interval=self._interval,
             pipeline=self._pipeline,
             state_store=f"sqlite:///{directory / 'state.db'}",
-            log=LogOptions(path=directory / "log"),
+            log=LogOptions(path=str(directory / "log")),
             spark_master="local[2]",
             autoscaler=AutoscalerOptions(
                 metrics_window=WINDOW_TICKS * self._interval,

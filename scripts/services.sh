@@ -38,9 +38,13 @@ install_kafka() {
     fetch_jars kafka
 }
 
-# What Spark needs to read from it comes the same way.
+# What Spark needs to read from it, and from object stores, comes the same way.
 install_spark_kafka() {
     fetch_jars spark-kafka
+}
+
+install_spark_s3a() {
+    fetch_jars spark-s3a
 }
 
 fetch_jars() {
@@ -61,6 +65,21 @@ fetch_jars() {
     mv "$unfinished" "$jars"
 }
 
+# An object store that speaks S3 is built from its Go module, in two minutes.
+install_object_store() {
+    local version=1.8.0 cache program
+    cache="${HEADGATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/headgate}"
+    program="$cache/versitygw-$version"
+    if [[ ! -d $program ]]; then
+        mkdir -p "$cache"
+        local unfinished
+        unfinished="$(mktemp -d "$cache/.versitygw-XXXXXX")"
+        PATH="$PATH:/usr/local/go/bin" GOBIN="$unfinished" CGO_ENABLED=0 \
+            go install "github.com/versity/versitygw/cmd/versitygw@v$version"
+        mv "$unfinished" "$program"
+    fi
+}
+
 # Kubernetes has none either: its programs are built from source, once, which needs Go and 12 minutes of one core.
 install_kubernetes() {
     bash "$(dirname "$0")/kubernetes.sh"
@@ -68,7 +87,7 @@ install_kubernetes() {
 
 main() {
     if [[ $# -eq 0 ]]; then
-        set -- postgresql mariadb prometheus kafka spark_kafka kubernetes
+        set -- postgresql mariadb prometheus kafka spark_kafka spark_s3a object_store kubernetes
     fi
     apt-get update --quiet
     local service

@@ -81,7 +81,7 @@ async def site(kubernetes: Kubernetes, folder: Path, events: RecordingEvents) ->
             mode=Mode.ACT,
             pipeline=Pipeline.IN_PROCESS,
             state_store=f"sqlite:///{folder / 'state.db'}",
-            log=LogOptions(path=folder / "samples"),
+            log=LogOptions(path=str(folder / "samples")),
             autoscaler=AutoscalerOptions(metrics_window=timedelta(minutes=1), stabilization_interval=timedelta()),
         )
         runner = await stack.enter_async_context(service(options, events=events))

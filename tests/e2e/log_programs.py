@@ -1,5 +1,5 @@
 """
-The three programs of the kill test, each a process of its own: `log_programs.py write|compact|read FOLDER`.
+The three programs of the kill test, each a process of its own: `log_programs.py write|compact|read FOLDER [ENDPOINT]`.
 
 Time is synthetic: a tick is ten minutes, so that hours close every few real moments. What was appended for certain
 stands in `acknowledged`, one byte a tick.
@@ -17,12 +17,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from headgate.model.identity import JobKey
 from headgate.model.measures import Measure
 from headgate.model.samples import JobSample, VertexSample
+from headgate.options.service import LogOptions
+from headgate.samplelog import bucket, parquet
 from headgate.samplelog.compaction import compact
+from headgate.samplelog.files import Address, root_of
 from headgate.samplelog.layout import Layout, epoch_ms
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.writer import SampleLog
@@ -33,34 +35,36 @@ GRACE = timedelta(hours=24)
 JOBS = tuple(JobKey("prod", name) for name in ("orders", "clicks", "fraud"))
 TOPOLOGY = chain({"source": 2, "sink": 1})
 WINDOW_TICKS = 60
+BUCKET = "fleet"
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, log: Address) -> None:
     """Append tick after tick; after a restart begin with the first one that was not acknowledged."""
-    log = SampleLog(log_of(folder))
+    writer = SampleLog(log)
     with (folder / "acknowledged").open("ab", buffering=0) as acknowledged:
         for tick in range(count_acknowledged(folder), sys.maxsize):
-            log.append([sample_of(job, tick) for job in JOBS])
+            writer.append([sample_of(job, tick) for job in JOBS])
             acknowledged.write(b".")
             time.sleep(0.01)
 
 
-def compact_forever(folder: Path) -> None:
-    """Compact every hour as soon as it is closed."""
+def compact_forever(_folder: Path, log: Address) -> None:
+    """Compact every hour as soon as it is closed; in a bucket two do so at once, as no lock lasts there."""
+    bucket._FORSAKEN = timedelta()
     while True:
-        compact_once(folder, grace=GRACE)
+        compact_once(log, grace=GRACE)
         time.sleep(0.02)
 
 
-def compact_once(folder: Path, *, grace: timedelta) -> None:
+def compact_once(log: Address, *, grace: timedelta) -> None:
     """Compact as of the end of the latest hour."""
-    if hours := Layout(log_of(folder)).hours("samples"):
-        compact(log_of(folder), hours[-1].end, closed_for=HOUR, grace=grace)
+    if hours := Layout(log).hours("samples"):
+        compact(log, hours[-1].end, closed_for=HOUR, grace=grace)
 
 
-def read(folder: Path) -> None:
+def read(folder: Path, log: Address) -> None:
     """Check windows all along, half of them as Spark reads: list now, open later. Ends when the folder says `stop`."""
-    reader, choice, checks = LogReader(log_of(folder)), random.Random(1), 0  # noqa: S311 (which windows, no secret)
+    reader, choice, checks = LogReader(log), random.Random(1), 0  # noqa: S311 (which windows, no secret)
     while not (folder / "stop").exists():
         last = count_acknowledged(folder) - 1
         if last < 0:
@@ -82,7 +86,7 @@ def read_listed(reader: LogReader, since: datetime, until: datetime) -> pa.Table
     """List a window's files, let some time pass, read the rows of the window."""
     files = reader.files("samples", since, until)
     time.sleep(0.1)
-    rows = pa.concat_tables(pq.read_table(path, partitioning=None) for path in files)
+    rows = pa.concat_tables(parquet.columns(path, None) for path in files)
     ticks = rows["at_ms"].to_numpy()
     return rows.filter(pa.array((ticks >= epoch_ms(since)) & (ticks <= epoch_ms(until))))
 
@@ -124,13 +128,15 @@ def count_acknowledged(folder: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def log_of(folder: Path) -> Path:
-    """Tell where the log stands."""
-    return folder / "log"
+def log_of(folder: Path, endpoint: str | None) -> Address:
+    """Tell where the log stands: beside what was acknowledged, or in a bucket of a store with that endpoint."""
+    path = f"s3a://{BUCKET}/{folder.name}" if endpoint else str(folder / "log")
+    return root_of(LogOptions(path=path, endpoint=endpoint))
 
 
-PROGRAMS: dict[str, Callable[[Path], None]] = {"write": write, "compact": compact_forever, "read": read}
+PROGRAMS: dict[str, Callable[[Path, Address], None]] = {"write": write, "compact": compact_forever, "read": read}
 
 if __name__ == "__main__":
     print("ready", flush=True)  # noqa: T201 (the test waits for it)
-    PROGRAMS[sys.argv[1]](Path(sys.argv[2]))
+    name, place, *endpoints = sys.argv[1:]
+    PROGRAMS[name](Path(place), log_of(Path(place), endpoints[0] if endpoints else None))

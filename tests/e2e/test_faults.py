@@ -101,7 +101,7 @@ async def running(servers: Mapping[str, FakeFlink], tmp_path: Path, *, port: int
         mode=Mode.ACT,
         pipeline=Pipeline.IN_PROCESS,
         state_store=f"sqlite:///{tmp_path / 'state.db'}",
-        log=LogOptions(path=tmp_path / "samples"),
+        log=LogOptions(path=str(tmp_path / "samples")),
         autoscaler=AutoscalerOptions(metrics_window=timedelta(minutes=1), stabilization_interval=timedelta()),
     )
     events = RecordingEvents()

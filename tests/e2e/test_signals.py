@@ -38,6 +38,7 @@ from headgate.model.reasons import Reason
 from headgate.options.service import ServiceOptions
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.ports import FleetEvaluator, SampleSink
+from headgate.samplelog.files import root_of
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.writer import SampleLog
 from headgate.signals.collector import WithSignals
@@ -128,7 +129,7 @@ async def running(options: ServiceOptions) -> AsyncIterator[Loop]:
             FlinkMetricCollector(clients), sources, events=events, time_limit=options.collect_interval
         )
         memory = InProcessEvaluator(collect_interval=options.collect_interval, keep=timedelta(minutes=1))
-        log = SampleLog(options.log.path)
+        log = SampleLog(root_of(options.log))
         sink: SampleSink = Both(memory, log)
         evaluator: FleetEvaluator = memory
         outbox = Outbox(store=MemoryStateStore(), events=events)
@@ -246,4 +247,4 @@ async def test_the_lag_of_a_consumer_group_is_that_of_a_source_without_one(tmp_p
                 sample = loop.observer.latest[ORDERS].sample
                 assert sample is not None
                 assert sample.vertices[vertex].values[Measure.LAG] == 3_000
-                assert LogReader(options.log.path).signals(ORDERS, sample.at) == sample.signals
+                assert LogReader(root_of(options.log)).signals(ORDERS, sample.at) == sample.signals

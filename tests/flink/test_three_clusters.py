@@ -113,7 +113,7 @@ async def running(clusters: dict[str, LocalCluster], folder: Path) -> AsyncItera
         collect_interval=COLLECT,
         decide_interval=DECIDE,
         state_store=f"sqlite:///{folder / 'state.db'}",
-        log=LogOptions(path=folder / "samples"),
+        log=LogOptions(path=str(folder / "samples")),
         autoscaler=OPTIONS,
     )
     events, stop = RecordingEvents(), asyncio.Event()

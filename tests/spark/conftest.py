@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.services import spark_kafka
+from tests.services import spark_jars
 
 from headgate.engines.flink.local.java import find_java
 from headgate.pipeline.session import open_session
@@ -15,6 +15,6 @@ from headgate.pipeline.session import open_session
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Give a session on two local cores."""
-    session = open_session("local[2]", java_home=find_java().home, settings=spark_kafka.settings())
+    session = open_session("local[2]", java_home=find_java().home, settings=spark_jars.settings())
     yield session
     session.stop()

@@ -83,8 +83,8 @@ def test_compaction_and_the_batch_change_nothing(spark: SparkSession, tmp_path: 
     ticks = list(story(jobs=10))
     evaluator = on_spark(spark, tmp_path, ticks)
     before = evaluator.evaluate(candidates(ticks), NOW)
-    compact(tmp_path, at(2 * 3600), closed_for=timedelta(), grace=timedelta())
-    compact(tmp_path, at(2 * 3600), closed_for=timedelta(), grace=timedelta())
+    compact(tmp_path, at(2 * 3600), closed_for=timedelta(), grace=-timedelta(minutes=1))
+    compact(tmp_path, at(2 * 3600), closed_for=timedelta(), grace=-timedelta(minutes=1))
     assert len(list((tmp_path / "samples").rglob("*.parquet"))) == 1
     assert evaluator.evaluate(candidates(ticks), NOW) == before
     alone = candidates(ticks)[3]

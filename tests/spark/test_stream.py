@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.services import kafka, spark_kafka
+from tests.services import kafka, spark_jars
 from tests.services.kafka import Kafka
 
 from headgate.config.other import OtherOptions
@@ -30,10 +30,7 @@ from headgate.testing.builders import chain, sample
 from headgate.testing.recorded import RecordedService
 from headgate.testing.simulated import growing_fleet
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.skipif(not spark_kafka.settings(), reason="there is no connector in the cache: make services"),
-]
+pytestmark = pytest.mark.spark
 
 MINUTE = timedelta(minutes=1)
 LAST_CALL = timedelta(seconds=30)
@@ -80,6 +77,7 @@ class Driver:
 @pytest.fixture(scope="module")
 def broker() -> Iterator[Kafka]:
     """Run a broker of our own, which is stopped and started again."""
+    spark_jars.need("spark-kafka")
     with kafka.running() as broker:
         yield broker
 

@@ -21,6 +21,7 @@ from headgate.model.printable import printable
 from headgate.options.service import ServiceOptions
 from headgate.overview.finding import find_job, known_jobs
 from headgate.overview.naming import vertex_names
+from headgate.samplelog.files import root_of
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.rows import decision_json
 from headgate.stores.opening import MEMORY
@@ -40,7 +41,7 @@ def explain(
     """
     with console.failures():
         options = load(config, os.environ, {}).options
-        reader = LogReader(options.log.path)
+        reader = LogReader(root_of(options.log))
         decision = _decided(job, reader, options)
     if json:
         typer.echo(decision_json(decision))
@@ -72,6 +73,6 @@ def _decided(text: str, reader: LogReader, options: ServiceOptions) -> Decision:
     if decision is None:
         decision = reader.latest_decision(find_job(text, known_jobs(options, datetime.now(UTC))))
     if decision is None:
-        message = f"the samples log at {options.log.path.absolute()} knows no decision for {text!r} any more"
+        message = f"the samples log at {options.log.told} knows no decision for {text!r} any more"
         raise NotFoundError(message)
     return decision

@@ -24,6 +24,7 @@ from headgate.options.events import EventOptions
 from headgate.overview.finding import REMEMBERED, find_job, known_jobs
 from headgate.overview.reading import past
 from headgate.overview.story import entry_json, story
+from headgate.samplelog.files import root_of
 from headgate.samplelog.reader import LogReader
 
 
@@ -47,7 +48,7 @@ def history(
         now = datetime.now(UTC)
         begin = beginning(since, now)
         options = load(config, os.environ, {}).options
-        reader = LogReader(options.log.path)
+        reader = LogReader(root_of(options.log))
         with store_if_kept(options) as store:
             key = find_job(job, known_jobs(options, now, within=max(REMEMBERED, now - begin)))
             events = partial(_events, options.events, key, begin)

@@ -21,6 +21,7 @@ from headgate.overview.redrawing import redraw, repeated
 from headgate.overview.row import Glance, JobRow
 from headgate.overview.selecting import Order, selected
 from headgate.overview.table import row_json, table
+from headgate.samplelog.files import root_of
 from headgate.samplelog.reader import LogReader
 
 _FRAME = 6
@@ -52,7 +53,7 @@ def jobs(
     """
     with console.failures():
         options = load(config, os.environ, {}).options
-        reader = LogReader(options.log.path)
+        reader = LogReader(root_of(options.log))
         with store_if_kept(options) as store:
 
             def glance() -> Glance:

@@ -63,7 +63,7 @@ class OwnFacts:
     """Headgate's own places."""
 
     store: Tried
-    log: PlaceFacts
+    log: PlaceFacts | Tried
     listening: tuple[ListeningFacts, ...] = ()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
 from headgate.model.samples import JobSample
 from headgate.ports import EventHandler
+from headgate.samplelog.files import Address
 from headgate.samplelog.writer import SampleLog
 
 T = TypeVar("T", JobSample, Decision)
@@ -22,7 +22,7 @@ T = TypeVar("T", JobSample, Decision)
 class Keeper:
     """Keeps reports; safe to call from several threads."""
 
-    def __init__(self, log: Path, events: EventHandler) -> None:
+    def __init__(self, log: Address, events: EventHandler) -> None:
         """
         Keep nothing yet.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -136,8 +137,14 @@ class JobOptions(Options):
 class LogOptions(Options):
     """The samples log."""
 
-    path: Path = option("path", Path("headgate-log"))
-    """Directory of the Parquet files, also as `file:///...`; one that every machine of Spark sees."""
+    path: str = option("path", "headgate-log")
+    """
+    Where the Parquet files are: a directory, also as `file:///...`, or `s3a://bucket/prefix`; every machine of Spark
+    has to reach it.
+    """
+
+    endpoint: str | None = option("endpoint", None)
+    """URL of the S3-compatible object store of an `s3a:` path; by default it is Amazon's."""
 
     retention: PositiveDuration = option("retention", timedelta(days=7))
     """Age after which samples are deleted."""
@@ -147,21 +154,41 @@ class LogOptions(Options):
 
     def __post_init__(self) -> None:
         """
-        Take the URL of a directory as the directory.
+        Check where it is.
 
         Raises:
-            ValueError: it is the URL of something else.
+            ValueError: in no storage that is known, or the endpoint is of another one.
         """
-        scheme, colon, rest = str(self.path).partition(":/")
-        if colon and scheme == "file":
-            object.__setattr__(self, "path", Path("/", rest.lstrip("/")))
-        elif colon and scheme.replace("+", "").isalnum():
-            message = (
-                f"path begins with {scheme}:, and the log can only be in a directory: files there appear whole under "
-                "their names, by a rename, and are listed at once. Hint: one that all machines mount, such as "
-                "`file:///mnt/headgate-log`"
-            )
+        if self._scheme not in {"", "file", "s3a"}:
+            message = f"path begins with {self._scheme}:, expected a directory, file:///... or s3a://bucket/prefix"
             raise ValueError(message)
+        # Not quoted: some write their keys into such a URL.
+        if self.directory is None and not re.fullmatch(r"s3a://[\w.-]+(/[\w.=-]+)*/?", self.path, re.ASCII):
+            message = "path is another s3a: URL than s3a://bucket/prefix, with letters, digits and -_.= in each part"
+            raise ValueError(message)
+        if self.endpoint is not None and not re.fullmatch(r"https?://[^/@]+/?", self.endpoint):
+            message = "endpoint is none, expected http(s)://host:port"
+            raise ValueError(message)
+        if self.endpoint is not None and self.directory is not None:
+            message = "endpoint is that of an object store, and path is a directory. Hint: set path to s3a://..."
+            raise ValueError(message)
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory; None where the log is in an object store."""
+        if self._scheme == "file":
+            return Path("/", self.path.removeprefix("file:").lstrip("/"))
+        return None if self._scheme else Path(self.path)
+
+    @property
+    def told(self) -> str:
+        """Where it is, in full, for people."""
+        return self.path if self.directory is None else str(self.directory.absolute())
+
+    @property
+    def _scheme(self) -> str:
+        scheme, colon, _ = self.path.partition(":/")
+        return scheme if colon and scheme.replace("+", "").isalnum() else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +223,10 @@ class ServiceOptions(Options):
     """`spark`, or `in-process` for a few jobs without Java."""
 
     spark_settings: Mapping[str, str] = option("spark.settings", default_factory=dict, secret=True)
-    """Further settings of Spark by their own names; for 50,000 jobs `spark.driver.memory: 4g`, for example."""
+    """
+    Further settings of Spark by their own names; for 50,000 jobs `spark.driver.memory: 4g`, for example. A value may be
+    a secret, `${env:NAME}` or `${file:PATH}`.
+    """
 
     spark_master: str = option("spark.master", "local[*]")
     """Spark master of the pipeline."""

@@ -11,6 +11,7 @@ from headgate.model.identity import JobKey
 from headgate.model.printable import printable
 from headgate.options.service import ServiceOptions
 from headgate.ports import StateStore
+from headgate.samplelog.files import root_of
 from headgate.samplelog.reader import LogReader
 
 REMEMBERED = timedelta(days=1)
@@ -35,7 +36,7 @@ def known_jobs(
     Raises:
         UnreachableError: the log or the store cannot be read.
     """
-    decided = LogReader(options.log.path).jobs(now - within, now)
+    decided = LogReader(root_of(options.log)).jobs(now - within, now)
     stored = (*store.in_flight(), *store.orders().jobs) if store else ()
     return tuple(sorted({*decided, *stored}))
 

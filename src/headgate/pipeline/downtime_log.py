@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pyspark.sql.functions as F  # noqa: N812 (the name everybody gives it)
@@ -24,6 +23,7 @@ from headgate.pipeline.downtime_runs import Run, SeenRescale, rescales_of
 from headgate.pipeline.live import address
 from headgate.pipeline.schemas import spark_schema
 from headgate.pipeline.session import in_pool, reported
+from headgate.samplelog.files import Address
 from headgate.samplelog.layout import epoch_ms
 from headgate.samplelog.reader import LogReader
 
@@ -43,13 +43,13 @@ _MARGIN = timedelta(hours=1)
 class LogRescales:
     """Finds the rescales of a log, each reading those that came since the one before. One reading at a time."""
 
-    def __init__(self, session: Callable[[], SparkSession | None], log: Path) -> None:
+    def __init__(self, session: Callable[[], SparkSession | None], log: Address) -> None:
         """
         Read nothing yet.
 
         Args:
             session: gives the session that the evaluation opened; None while there is none.
-            log: directory of the samples log.
+            log: root of the samples log.
         """
         self._session = session
         self._reader = LogReader(log)

@@ -31,6 +31,7 @@ from headgate.pipeline.schemas import spark_schema
 from headgate.pipeline.session import reported
 from headgate.pipeline.windows import Bounds, reduce_jobs, reduce_windows, within_window
 from headgate.ports import Candidate
+from headgate.samplelog.files import Address
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.rows import job_table, sample_table
 
@@ -38,13 +39,13 @@ from headgate.samplelog.rows import job_table, sample_table
 class SparkEvaluator:
     """A `ports.FleetEvaluator` over the samples log. One evaluation at a time."""
 
-    def __init__(self, session: SparkSession, log: Path, *, collect_interval: Live[timedelta]) -> None:
+    def __init__(self, session: SparkSession, log: Address, *, collect_interval: Live[timedelta]) -> None:
         """
         Evaluate over a log.
 
         Args:
             session: from `pipeline.session`.
-            log: directory of the samples log, under the same path for every worker.
+            log: root of the samples log, which every worker finds under the same address.
             collect_interval: time between two ticks, from which follows what is stale.
         """
         self._session = session
@@ -119,6 +120,7 @@ def _read_back(session: SparkSession, rows: pa.Table, file: Path) -> DataFrame:
     return session.read.schema(spark_schema(rows.schema)).parquet(address(file))
 
 
-def address(file: Path) -> str:
-    """Name a file so that Spark takes no character of its path for a pattern."""
-    return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", str(file.absolute()))
+def address(file: Address) -> str:
+    """Name a file so that Spark takes no character of its address for a pattern."""
+    url = f"file://{file.absolute()}" if isinstance(file, Path) else str(file)
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", url)

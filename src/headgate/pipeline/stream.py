@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from threading import Lock
 
-import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -24,16 +23,16 @@ from headgate.errors import UnreachableError
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.options.samples import KafkaOptions
+from headgate.pipeline.packages import KAFKA
 from headgate.pipeline.session import reported
 from headgate.ports import Candidate, FleetEvaluator
 from headgate.samplelog.receiving import Receiver
 
-_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 _MOST_AT_ONCE = 50_000
 """Messages in a batch, which the driver holds in memory."""
 _LAST_BATCH_S = 10.0
 _FAILURE = "samples cannot be received from Kafka"
-_NEEDS = f"Spark needs {_CONNECTOR}:{pyspark.__version__} for it"
+_NEEDS = f"Spark needs {KAFKA} for it"
 
 
 class SampleStream:
@@ -197,10 +196,3 @@ class StreamedEvaluator:
         """
         self._stream.go_on(self._session)
         return self._evaluator.evaluate(candidates, now)
-
-
-def with_connector(settings: Mapping[str, str]) -> Mapping[str, str]:
-    """Give settings of Spark with its connector to Kafka, unless they bring packages or jars of their own."""
-    if {"spark.jars", "spark.jars.packages"} & settings.keys():
-        return settings
-    return {**settings, "spark.jars.packages": f"{_CONNECTOR}:{pyspark.__version__}"}

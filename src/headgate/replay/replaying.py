@@ -18,6 +18,7 @@ from headgate.replay.redeploys import Redeploys
 from headgate.replay.stretch import Stretch
 from headgate.replay.tallies import Tally
 from headgate.samplelog.circumstances import read_options, read_settings
+from headgate.samplelog.files import root_of
 from headgate.samplelog.reader import LogReader
 
 Progress = Callable[[int, int], None]
@@ -74,7 +75,7 @@ def replay(
         NotFoundError: the log does not hold what is needed; the text says from when on it does.
         UnreachableError: the log cannot be read, or Spark failed.
     """
-    reader = LogReader(options.log.path)
+    reader = LogReader(root_of(options.log))
     recorded_since = _recorded_since(options, reader, stretch)
     stretch = replace(stretch, longest_window=_longest_window(reader, stretch, other))
     alternative = Alternative(other=other, redeploys=Redeploys.of(options))
@@ -83,7 +84,7 @@ def replay(
     else:
         tallies = _on_spark(options, reader, stretch, alternative, progress)
     if not tallies:
-        message = f"the samples log at {options.log.path.absolute()} holds no decision of {stretch.told}"
+        message = f"the samples log at {options.log.told} holds no decision of {stretch.told}"
         raise NotFoundError(message)
     return Report(stretch=stretch, tallies=tallies, recorded_since=recorded_since)
 
@@ -93,11 +94,12 @@ def _on_spark(
 ) -> tuple[Tally, ...]:
     # PySpark is imported only where it is used: without it a command starts in a fraction of the time.
     from headgate.engines.flink.local.java import find_java  # noqa: PLC0415
+    from headgate.pipeline.packages import session_settings  # noqa: PLC0415
     from headgate.pipeline.session import open_session  # noqa: PLC0415
     from headgate.replay.distributed import replay_on_spark  # noqa: PLC0415
     from headgate.replay.watching import watched  # noqa: PLC0415
 
-    session = open_session(options.spark_master, java_home=find_java().home, settings=options.spark_settings)
+    session = open_session(options.spark_master, java_home=find_java().home, settings=session_settings(options))
     try:
         with watched(session, progress):
             return replay_on_spark(session, reader, stretch, alternative)
@@ -106,7 +108,7 @@ def _on_spark(
 
 
 def _recorded_since(options: ServiceOptions, reader: LogReader, stretch: Stretch) -> datetime:
-    where = f"the samples log at {options.log.path.absolute()}"
+    where = f"the samples log at {options.log.told}"
     if reader.begin("samples") is None:
         message = f"{where} holds no samples. Hint: a service with `pipeline: in-process` keeps none"
         raise NotFoundError(message)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pyarrow.compute as pc
 
 from headgate.samplelog import parquet
+from headgate.samplelog.files import Address
 from headgate.samplelog.layout import Hour, epoch_ms, shard_of, tick_of
 from headgate.samplelog.manifest import Snapshot
 
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-def newest_files(hours: Sequence[Hour], until: datetime, within: timedelta) -> tuple[tuple[Path, ...], pc.Expression]:
+def newest_files(
+    hours: Sequence[Hour], until: datetime, within: timedelta
+) -> tuple[tuple[Address, ...], pc.Expression]:
     """
     Give each writer's newest file, in the order of the log, and which rows of these files count.
 
@@ -25,7 +27,7 @@ def newest_files(hours: Sequence[Hour], until: datetime, within: timedelta) -> t
         within: a writer whose last tick is longer ago than that, before the newest of all, has ended.
     """
     last, patience = epoch_ms(until), within // _MILLISECOND
-    found: dict[str, Path] = {}
+    found: dict[str, Address] = {}
     newest: int | None = None
     for tick, path in _ticks(hours, last):
         newest = newest or tick
@@ -37,7 +39,7 @@ def newest_files(hours: Sequence[Hour], until: datetime, within: timedelta) -> t
     return _compacted(hours, last, patience)
 
 
-def _ticks(hours: Sequence[Hour], last: int) -> Iterator[tuple[int, Path]]:
+def _ticks(hours: Sequence[Hour], last: int) -> Iterator[tuple[int, Address]]:
     """Give the tick files that are in no generation, the newest first."""
     for hour in reversed(hours):
         if epoch_ms(hour.begin) <= last:
@@ -47,7 +49,7 @@ def _ticks(hours: Sequence[Hour], last: int) -> Iterator[tuple[int, Path]]:
                     yield tick, path
 
 
-def _compacted(hours: Sequence[Hour], last: int, patience: int) -> tuple[tuple[Path, ...], pc.Expression]:
+def _compacted(hours: Sequence[Hour], last: int, patience: int) -> tuple[tuple[Address, ...], pc.Expression]:
     """Give the newest generation: it no longer tells its writers apart, so all that is recent in it counts."""
     at = pc.field("at_ms")
     for hour in reversed(hours):

@@ -7,13 +7,14 @@ Names are deterministic, so that a retry overwrites itself, and tell their tick,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from headgate.samplelog import files
+from headgate.samplelog.directory import HIDDEN
+from headgate.samplelog.files import Address
 
 _HOUR = "%Y-%m-%dT%H"
 _HOUR_PREFIX = "hour="
@@ -25,53 +26,48 @@ class Hour:
     """One hour of one table: the unit that is closed, compacted and expires."""
 
     begin: datetime
-    folder: Path
+    folder: Address
 
     @property
     def end(self) -> datetime:
         """The first instant that no longer belongs to it."""
         return self.begin + timedelta(hours=1)
 
-    @property
-    def manifest(self) -> Path:
-        """Where its manifest stands once it has been compacted."""
-        return self.folder / "manifest.json"
-
-    def generation(self, number: int) -> Path:
-        """Where a compaction of the hour stands; numbers begin at 1."""
-        return self.folder / f"generation-{number:06}.parquet"
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The paths below one root."""
+    """The addresses below one root."""
 
-    root: Path
+    root: Address
 
     @property
-    def upkeep_lock(self) -> Path:
+    def upkeep_lock(self) -> Address:
         """Held by whoever compacts or expires."""
-        return self.root / f"{files.HIDDEN}upkeep.lock"
+        return self.root / f"{HIDDEN}upkeep.lock"
 
     def hour(self, table: str, at: datetime) -> Hour:
         """Give the hour of a table that an instant belongs to."""
-        begin = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        begin = hour_of(at)
         return Hour(begin, self.root / table / f"{_HOUR_PREFIX}{begin:{_HOUR}}")
 
     def hours(self, table: str) -> list[Hour]:
         """List the hours that a table holds, oldest first."""
-        return list(self._hours(self.root / table))
+        return [hour for hour, _ in self._hours(table, files.names(self.root / table))]
 
-    def tick_file(self, table: str, at: datetime, shard: str) -> Path:
+    def listing(self, table: str) -> list[tuple[Hour, Sequence[str]]]:
+        """List the hours that a table holds, oldest first, each with the names in it; not all seen at one instant."""
+        found = files.listing(self.root / table)
+        return [(hour, found[name]) for hour, name in self._hours(table, sorted(found))]
+
+    def tick_file(self, table: str, at: datetime, shard: str) -> Address:
         """Name the file of one tick, written by one shard."""
         return self.hour(table, at).folder / f"{epoch_ms(at):013}-{shard}.parquet"
 
-    @staticmethod
-    def _hours(folder: Path) -> Iterator[Hour]:
-        for name in files.names(folder):
+    def _hours(self, table: str, names: Iterable[str]) -> Iterator[tuple[Hour, str]]:
+        for name in names:
             begin = _begin_of(name)
             if begin is not None:
-                yield Hour(begin, folder / name)
+                yield Hour(begin, self.root / table / name), name
 
 
 def _begin_of(name: str) -> datetime | None:
@@ -80,6 +76,11 @@ def _begin_of(name: str) -> datetime | None:
     with suppress(ValueError):
         return datetime.strptime(text, _HOUR).replace(tzinfo=UTC) if text != name else None
     return None
+
+
+def hour_of(at: datetime) -> datetime:
+    """Give the begin of the hour that an instant belongs to."""
+    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def tick_of(name: str) -> int | None:

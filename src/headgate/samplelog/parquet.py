@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from headgate.errors import PermanentError, UnreachableError
 from headgate.model.tables import SCHEMA_VERSION
 from headgate.samplelog import files
+from headgate.samplelog.files import Address
 
 _VERSION_KEY = b"headgate.schema-version"
 _ROWS_A_GROUP = 1 << 18
@@ -30,12 +31,12 @@ def reported(what: str) -> Iterator[None]:
         raise UnreachableError(message) from error
 
 
-def write(path: Path, table: pa.Table) -> None:
+def write(path: Address, table: pa.Table) -> None:
     """Write a whole table as one file."""
     files.write_whole(path, lambda unfinished: pq.write_table(table, unfinished, compression="zstd"))
 
 
-def concatenate(path: Path, schema: pa.Schema, sources: Iterable[Path]) -> None:
+def concatenate(path: Address, schema: pa.Schema, sources: Iterable[Address]) -> None:
     """Write the rows of many files, in their order, as one; never holds more than a row group and a source."""
 
     def write_groups(unfinished: Path) -> None:
@@ -46,7 +47,7 @@ def concatenate(path: Path, schema: pa.Schema, sources: Iterable[Path]) -> None:
     files.write_whole(path, write_groups)
 
 
-def read(path: Path, schema: pa.Schema, where: pc.Expression | None = None) -> pa.Table:
+def read(path: Address, schema: pa.Schema, where: pc.Expression | None = None) -> pa.Table:
     """
     Read a file, or those of its rows that satisfy an expression.
 
@@ -56,11 +57,12 @@ def read(path: Path, schema: pa.Schema, where: pc.Expression | None = None) -> p
         FileNotFoundError: it is gone.
         PermanentError: a newer Headgate wrote it.
     """
-    check_version(path)
-    return _completed(pq.read_table(path, filters=where, partitioning=None), schema).cast(schema)
+    with files.opened(path) as source:
+        _check_version(source, path)
+        return _completed(_table(source, None, where), schema).cast(schema)
 
 
-def distinct(path: Path, column: str, where: pc.Expression) -> Collection[Any]:
+def distinct(path: Address, column: str, where: pc.Expression) -> Collection[Any]:
     """
     Give the different values of one column in those rows of a file that satisfy an expression.
 
@@ -68,12 +70,23 @@ def distinct(path: Path, column: str, where: pc.Expression) -> Collection[Any]:
         FileNotFoundError: it is gone.
         PermanentError: a newer Headgate wrote it.
     """
-    check_version(path)
-    found = pq.read_table(path, columns=[column], filters=where, partitioning=None)
-    return frozenset(found[column].unique().to_pylist())
+    with files.opened(path) as source:
+        _check_version(source, path)
+        return frozenset(_table(source, [column], where)[column].unique().to_pylist())
 
 
-def check_version(path: Path) -> None:
+def columns(path: Address, names: Sequence[str] | None) -> pa.Table:
+    """
+    Read some columns of a file as they are; None stands for all.
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
+    with files.opened(path) as source:
+        return _table(source, names, None)
+
+
+def check_version(path: Address) -> None:
     """
     Refuse a file whose schema this Headgate does not know.
 
@@ -81,11 +94,20 @@ def check_version(path: Path) -> None:
         FileNotFoundError: it is gone.
         PermanentError: a newer Headgate wrote it.
     """
-    metadata = pq.read_schema(path).metadata or {}
+    with files.opened(path) as source:
+        _check_version(source, path)
+
+
+def _check_version(source: Path | IO[bytes], path: Address) -> None:
+    metadata = pq.read_schema(source).metadata or {}
     version = int(metadata.get(_VERSION_KEY, b"0"))
     if version > SCHEMA_VERSION:
         message = f"{path} has schema version {version}, this Headgate reads up to {SCHEMA_VERSION}. Hint: update it"
         raise PermanentError(message)
+
+
+def _table(source: Path | IO[bytes], names: Sequence[str] | None, where: pc.Expression | None) -> pa.Table:
+    return pq.read_table(source, columns=names, filters=where, partitioning=None)
 
 
 def _completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -96,7 +118,7 @@ def _completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table.select(schema.names)
 
 
-def _groups(sources: Iterable[Path], schema: pa.Schema) -> Iterable[pa.Table]:
+def _groups(sources: Iterable[Address], schema: pa.Schema) -> Iterable[pa.Table]:
     waiting: list[pa.Table] = []
     for source in sources:
         waiting.append(read(source, schema))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -20,6 +19,7 @@ from headgate.model.samples import Signal
 from headgate.model.tables import TABLES
 from headgate.model.topology import Topology
 from headgate.samplelog import parquet
+from headgate.samplelog.files import Address
 from headgate.samplelog.latest import newest_files
 from headgate.samplelog.layout import Hour, Layout, epoch_ms, tick_of
 from headgate.samplelog.manifest import Snapshot
@@ -38,12 +38,12 @@ class LogReader:
     it. A log or a job that does not exist reads as empty.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Address) -> None:
         """Read below `root`."""
         self._layout = Layout(root)
-        self._checked: frozenset[Path] = frozenset()
+        self._checked: frozenset[Address] = frozenset()
 
-    def files(self, table: str, since: datetime, until: datetime) -> tuple[Path, ...]:
+    def files(self, table: str, since: datetime, until: datetime) -> tuple[Address, ...]:
         """
         List the files that together hold each row of `[since, until]` exactly once, and few others.
 
@@ -140,7 +140,7 @@ class LogReader:
             where &= pc.field("job").isin([str(job) for job in jobs])
         return _read_all(paths, table, where)
 
-    def _checked_files(self, table: str, since: datetime, until: datetime) -> tuple[Path, ...]:
+    def _checked_files(self, table: str, since: datetime, until: datetime) -> tuple[Address, ...]:
         listed = tuple(self._window(self._layout.hours(table), since, until))
         for path in listed:
             if path not in self._checked:
@@ -149,7 +149,7 @@ class LogReader:
         return listed
 
     @staticmethod
-    def _window(hours: Iterable[Hour], since: datetime, until: datetime) -> Iterator[Path]:
+    def _window(hours: Iterable[Hour], since: datetime, until: datetime) -> Iterator[Address]:
         first, last = epoch_ms(since), epoch_ms(until)
         for hour in hours:
             if hour.end > since and hour.begin <= until:
@@ -177,6 +177,6 @@ def _again_if_gone(read: Callable[[], T], attempts: int) -> T:
         return _again_if_gone(read, attempts - 1)
 
 
-def _read_all(paths: Iterable[Path], table: str, where: pc.Expression) -> pa.Table:
+def _read_all(paths: Iterable[Address], table: str, where: pc.Expression) -> pa.Table:
     schema = TABLES[table]
     return pa.concat_tables([schema.empty_table(), *(parquet.read(path, schema, where) for path in paths)])

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-
-import pyarrow.parquet as pq
 
 from headgate.errors import PermanentError, RefusedError
 from headgate.model.identity import JobKey
 from headgate.model.samples import JobSample
 from headgate.samplelog import parquet
+from headgate.samplelog.files import Address
 from headgate.samplelog.layout import instant, shard_of
 from headgate.samplelog.messages import read_message
 from headgate.samplelog.reader import LogReader
@@ -33,7 +31,7 @@ class Receiver:
 
     def __init__(
         self,
-        log: Path,
+        log: Address,
         *,
         refused: Callable[[str], None] = lambda _: None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -42,7 +40,7 @@ class Receiver:
         Know nothing yet.
 
         Args:
-            log: directory of the samples log.
+            log: root of the samples log.
             refused: is told of messages that cannot be taken; the others of their batch count.
             clock: tells the present, beyond which there are no samples.
         """
@@ -115,7 +113,7 @@ class Receiver:
     def _rows(self, since: datetime, shard: str) -> Iterator[tuple[str, int]]:
         for path in self._reader.files("jobs", since, _EVER):
             if shard_of(path.name) != shard:
-                rows = pq.read_table(path, columns=["job", "at_ms"], partitioning=None)
+                rows = parquet.columns(path, ["job", "at_ms"])
                 found = rows.group_by("job").aggregate([("at_ms", "max")])
                 yield from zip(found["job"].to_pylist(), found["at_ms_max"].to_pylist(), strict=True)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
 from headgate.model.tables import TABLES
 from headgate.samplelog import files, parquet
-from headgate.samplelog.layout import Layout
+from headgate.samplelog.files import Address
+from headgate.samplelog.layout import Hour, Layout
+from headgate.samplelog.manifest import Snapshot
 
 
-def expire(root: Path, before: datetime) -> int:
+def expire(root: Address, before: datetime) -> int:
     """
     Remove every hour that ended before an instant.
 
@@ -27,17 +28,15 @@ def expire(root: Path, before: datetime) -> int:
 
 
 def _remove_hours(layout: Layout, before: datetime) -> int:
-    removed = 0
-    for table in TABLES:
-        _finish(layout.root / table)
-        for hour in layout.hours(table):
-            if hour.end <= before:
-                files.remove_folder(hour.folder)
-                removed += 1
-    return removed
+    expired = [hour for table in TABLES for hour in layout.hours(table) if hour.end <= before]
+    return sum(_remove(hour, before) for hour in expired)
 
 
-def _finish(folder: Path) -> None:
-    """Remove what a killed predecessor had begun to remove."""
-    for path in files.hidden(folder):
-        files.remove(path)
+def _remove(hour: Hour, now: datetime) -> bool:
+    """Make all rows of an hour vanish at once for every reader, by a manifest of none, then remove what is in it."""
+    if not Snapshot.take(hour).replaced_by("", now):
+        return False
+    *others, manifest = files.names(hour.folder)
+    files.remove(hour.folder / name for name in others)
+    files.remove([hour.folder / manifest, hour.folder])
+    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headgate.options.service import LogOptions
+from headgate.samplelog import files
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.retention import expire
 
@@ -16,5 +17,6 @@ def upkeep(log: LogOptions, now: datetime) -> None:
     Raises:
         UnreachableError: the log could not be read or written; nothing is lost.
     """
-    expire(log.path, now - log.retention)
-    compact(log.path, now, closed_for=log.compact_after)
+    root = files.root_of(log)
+    expire(root, now - log.retention)
+    compact(root, now, closed_for=log.compact_after)

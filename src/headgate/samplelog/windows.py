@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import groupby
 from math import inf
 from operator import itemgetter
-from pathlib import Path
 
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import SUBUNIT, JobMeasure, Measure
 from headgate.model.samples import JobSample, VertexSample
 from headgate.ports import Candidate
+from headgate.samplelog.files import Address
 from headgate.samplelog.layout import epoch_ms, instant
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.rows import Row, read_signals
@@ -25,7 +25,7 @@ _FIRST = itemgetter(_AT)
 class LogWindows:
     """Reads windows from the samples log."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Address) -> None:
         """Read below `root`."""
         self._reader = LogReader(root)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -13,9 +12,10 @@ from headgate.model.identity import JobKey
 from headgate.model.samples import JobSample
 from headgate.model.topology import Topology
 from headgate.ports import Circumstances
-from headgate.samplelog import parquet
+from headgate.samplelog import files, parquet
 from headgate.samplelog.circumstances import News
-from headgate.samplelog.layout import Layout
+from headgate.samplelog.files import Address
+from headgate.samplelog.layout import Layout, hour_of
 from headgate.samplelog.rows import decision_table, job_table, sample_table, signal_table, vertex_table
 
 
@@ -27,12 +27,12 @@ class SampleLog:
     until its hour has been compacted. After that it is the first.
     """
 
-    def __init__(self, root: Path, *, shard: str = "0") -> None:
+    def __init__(self, root: Address, *, shard: str = "0") -> None:
         """
         Write below `root`, which need not exist.
 
         Args:
-            root: directory of the log.
+            root: of the log.
             shard: lower-case letters and digits; tells writers of one log apart.
         """
         self._layout = Layout(root)
@@ -103,12 +103,12 @@ class SampleLog:
             return True
         at, topology = self._written[sample.job]
         # The same tick again rewrites its file, so it must hold again what it held.
-        new_hour = self._layout.hour("", sample.at) != self._layout.hour("", at)
+        new_hour = hour_of(sample.at) != hour_of(at)
         return new_hour or sample.at == at or sample.topology != topology
 
     def _write_signals(self, at: datetime, rows: pa.Table) -> None:
         # Most fleets have none, and a file a tick for nothing; but a tick that is written again replaces its rows.
-        if rows.num_rows or self._layout.tick_file("signals", at, self._shard).exists():
+        if rows.num_rows or files.exists(self._layout.tick_file("signals", at, self._shard)):
             self._write("signals", at, rows)
 
     def _write(self, table: str, at: datetime, rows: pa.Table) -> None:

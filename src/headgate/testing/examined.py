@@ -54,7 +54,7 @@ async def sound_patient(directory: Path) -> AsyncIterator[Patient]:
             clusters=(ClusterOptions(name="local", url=server.url),),
             pipeline=Pipeline.IN_PROCESS,
             state_store=f"sqlite:///{directory}/headgate.db",
-            log=LogOptions(path=directory / "log"),
+            log=LogOptions(path=str(directory / "log")),
             metrics=MetricsOptions(enabled=False),
         )
         patient = Patient(server=server, job=job, options=options)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgate.engines.flink.local.java import find_java
@@ -21,6 +20,7 @@ from headgate.pipeline.downtime_book import NotedDecisions, NotedSamples, Rescal
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.selected import WindowSource
 from headgate.ports import CircumstanceSink, DecisionSink, EventHandler, FleetEvaluator, SampleSink
+from headgate.samplelog.files import Address, root_of
 from headgate.samplelog.windows import LogWindows
 from headgate.samplelog.writer import SampleLog
 from headgate.wiring.intake import open_intake
@@ -65,7 +65,8 @@ def data_path(
         ConfigError: reports of agents cannot be taken in as the options say, or samples cannot be sent away so.
     """
     open_intake(options, told, stack)
-    decisions = SampleLog(options.log.path, shard=shard_of_this_process(time.time()))
+    root = root_of(options.log)
+    decisions = SampleLog(root, shard=shard_of_this_process(time.time()))
     detour = open_detour(options, stack)
     if options.pipeline is Pipeline.IN_PROCESS:
         memory = InProcessEvaluator(collect_interval=lambda: now().collect_interval, keep=lambda: longest_window(now()))
@@ -84,12 +85,12 @@ def data_path(
     if inflow:
         stack.push_async_callback(asyncio.to_thread, inflow.stream.close)
     return DataPath(
-        samples_of=lambda cluster: detour or SampleLog(options.log.path, shard=shard_of(cluster)),
+        samples_of=lambda cluster: detour or SampleLog(root, shard=shard_of(cluster)),
         decisions=decisions,
         evaluator=spark,
-        windows=LogWindows(options.log.path),
+        windows=LogWindows(root),
         circumstances=decisions,
-        downtimes=DowntimeLearner(_log_rescales(spark, options.log.path)),
+        downtimes=DowntimeLearner(_log_rescales(spark, root)),
         running_session=spark.running,
         inflow=inflow,
     )
@@ -116,24 +117,25 @@ def _spark_evaluator(
 ) -> RevivingEvaluator:
     # PySpark is imported only where it is used: without it a command starts in a fraction of the time.
     from headgate.pipeline.live import SparkEvaluator  # noqa: PLC0415
+    from headgate.pipeline.packages import session_settings  # noqa: PLC0415
     from headgate.pipeline.revival import RevivingEvaluator  # noqa: PLC0415
     from headgate.pipeline.session import open_session  # noqa: PLC0415
 
     def evaluator_over(session: Any) -> FleetEvaluator:
-        evaluator = SparkEvaluator(session, options.log.path, collect_interval=lambda: now().collect_interval)
+        evaluator = SparkEvaluator(session, root_of(options.log), collect_interval=lambda: now().collect_interval)
         return inflow.over(session, evaluator) if inflow else evaluator
 
     return RevivingEvaluator(
         open_session=lambda: open_session(
             options.spark_master,
             java_home=find_java().home,
-            settings=inflow.settings(options.spark_settings) if inflow else options.spark_settings,
+            settings=session_settings(options),
         ),
         evaluator_over=evaluator_over,
     )
 
 
-def _log_rescales(spark: RevivingEvaluator, log: Path) -> RescaleSource:
+def _log_rescales(spark: RevivingEvaluator, log: Address) -> RescaleSource:
     from headgate.pipeline.downtime_log import LogRescales  # noqa: PLC0415
 
     return LogRescales(lambda: spark.session, log)

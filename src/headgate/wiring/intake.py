@@ -12,6 +12,7 @@ from headgate.intake.reading import Report
 from headgate.intake.server import taking_reports
 from headgate.options.service import ServiceOptions
 from headgate.ports import EventHandler
+from headgate.samplelog.files import root_of
 
 
 def open_intake(options: ServiceOptions, told: EventHandler, stack: AsyncExitStack) -> int | None:
@@ -28,7 +29,7 @@ def open_intake(options: ServiceOptions, told: EventHandler, stack: AsyncExitSta
         token = None if options.agents.token is None else resolve(options.agents.token)
     except ValueError as error:
         raise ConfigError([f"agents.token: {error}"]) from error
-    gate, keeper = Gate(Reserved.of(options)), Keeper(options.log.path, told)
+    gate, keeper = Gate(Reserved.of(options)), Keeper(root_of(options.log), told)
 
     def keep(report: Report) -> None:
         gate.check(report)

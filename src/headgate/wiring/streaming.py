@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +16,7 @@ from headgate.control.received import KeptAlready, ReceivedCollector
 from headgate.errors import UnreachableError
 from headgate.options.service import Pipeline, Place, ServiceOptions
 from headgate.ports import EventHandler, FleetEvaluator, MetricCollector, SampleSink
+from headgate.samplelog.files import root_of
 from headgate.samplelog.receiving import Receiver
 from headgate.samplelog.sending import KafkaSampleSink, open_sink
 
@@ -66,13 +67,6 @@ class Inflow:
     receiver: Receiver
     stream: SampleStream
 
-    @staticmethod
-    def settings(settings: Mapping[str, str]) -> Mapping[str, str]:
-        """Give settings of Spark with what it needs to receive."""
-        from headgate.pipeline.stream import with_connector  # noqa: PLC0415
-
-        return with_connector(settings)
-
     def over(self, session: Any, evaluator: FleetEvaluator) -> FleetEvaluator:
         """Give an evaluator before whose evaluations it is seen to it that samples come in."""
         from headgate.pipeline.stream import StreamedEvaluator  # noqa: PLC0415
@@ -93,7 +87,7 @@ def open_inflow(options: ServiceOptions, told: EventHandler) -> Inflow | None:
     def tell(why: str) -> None:
         told.handle(reports.fleet_error("samples were not received", why, datetime.now(UTC)))
 
-    receiver = Receiver(options.log.path, refused=tell)
+    receiver = Receiver(root_of(options.log), refused=tell)
     # Half a tick, so that a sample that misses one batch is not a whole tick late.
     stream = SampleStream(options.samples.kafka, receiver, pace=options.collect_interval / 2, failed=tell)
     return Inflow(receiver=receiver, stream=stream)

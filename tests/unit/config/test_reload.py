@@ -138,7 +138,7 @@ def test_what_needs_a_restart_is_named_and_the_rest_holds(live: LiveOptions, fil
     assert (options.mode, options.log.retention, options.log.path) == (
         Mode.ACT,
         timedelta(days=1),
-        Path("headgate-log"),
+        "headgate-log",
     )
     assert options.clusters[0].url == "http://user:hidden@127.0.0.1:8081"
     write(file, FILE + "pipeline: in-process\n")

@@ -33,7 +33,7 @@ def test_places_that_can_be_made_are_good_and_are_not_made(tmp_path: Path) -> No
     """A first look leaves nothing behind."""
     found = judged(
         ServiceOptions(
-            clusters=CLUSTERS, state_store=f"sqlite:///{tmp_path}/h.db", log=LogOptions(path=tmp_path / "a" / "b")
+            clusters=CLUSTERS, state_store=f"sqlite:///{tmp_path}/h.db", log=LogOptions(path=str(tmp_path / "a" / "b"))
         )
     )
     assert {found["state store"].verdict, found["samples log"].verdict} == {Verdict.OK}
@@ -95,7 +95,9 @@ def test_a_place_that_cannot_even_be_looked_for_is_a_failure_like_others(tmp_pat
     """It may be behind a closed directory, or have a name that no file system takes."""
     nowhere = tmp_path / ("x" * 300)
     found = judged(
-        ServiceOptions(clusters=CLUSTERS, state_store=f"sqlite:///{nowhere}/h.db", log=LogOptions(path=nowhere / "log"))
+        ServiceOptions(
+            clusters=CLUSTERS, state_store=f"sqlite:///{nowhere}/h.db", log=LogOptions(path=str(nowhere / "log"))
+        )
     )
     assert found["state store"].verdict is Verdict.FAILURE
     assert found["samples log"].seen.startswith(f"{nowhere}/log can be made")

@@ -34,8 +34,10 @@ async def test_looking_touches_nothing(patient: Patient) -> None:
     """Every request is a GET, and no file is made."""
     await patient.examined()
     assert {each.method for each in patient.server.requests} == {"GET"}
-    assert not patient.options.log.path.exists()
-    assert not list(patient.options.log.path.parent.iterdir())
+    directory = patient.options.log.directory
+    assert directory is not None
+    assert not directory.exists()
+    assert not list(directory.parent.iterdir())
 
 
 async def test_without_checkpoints_nothing_can_be_changed_safely(patient: Patient) -> None:

@@ -188,7 +188,7 @@ async def test_nobody_reports_about_the_services_own_jobs(tmp_path: Path) -> Non
     with closing(socket.create_server((LOOPBACK, 0))) as free:
         address = f"{LOOPBACK}:{free.getsockname()[1]}"
     options = ServiceOptions(
-        clusters=(), job_lists=("spark",), agents=IntakeOptions(address=address), log=LogOptions(path=tmp_path)
+        clusters=(), job_lists=("spark",), agents=IntakeOptions(address=address), log=LogOptions(path=str(tmp_path))
     )
     async with AsyncExitStack() as stack:
         port = open_intake(options, RecordingEvents(), stack)
@@ -201,7 +201,7 @@ async def test_nobody_reports_about_the_services_own_jobs(tmp_path: Path) -> Non
 async def test_a_service_takes_reports_only_where_it_is_told_to(tmp_path: Path) -> None:
     """Without an address it listens nowhere; a token that is not there is a fault of the configuration."""
     agents = IntakeOptions(address="127.0.0.1:9465", token="${env:NO_SUCH_TOKEN}")  # noqa: S106 - a reference
-    log = LogOptions(path=tmp_path)
+    log = LogOptions(path=str(tmp_path))
     async with AsyncExitStack() as stack:
         assert open_intake(ServiceOptions(clusters=(), job_lists=("mine",), log=log), RecordingEvents(), stack) is None
         with pytest.raises(ConfigError, match=r"agents\.token: .*NO_SUCH_TOKEN"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -97,15 +98,33 @@ def test_metrics_are_served_on_this_machine_unless_they_are_not_wanted() -> None
 def test_the_log_may_be_named_by_the_url_of_a_directory() -> None:
     """As Hadoop writes it, with one slash or three."""
     for written in ("file:///var/log/headgate", "file:/var/log/headgate", "/var/log/headgate"):
-        assert LogOptions(path=Path(written)).path == Path("/var/log/headgate")
-    assert LogOptions(path=Path("a:b")).path == Path("a:b"), "a colon alone makes no URL"
+        assert LogOptions(path=written).directory == Path("/var/log/headgate")
+    assert LogOptions(path="a:b").directory == Path("a:b"), "a colon alone makes no URL"
 
 
-@pytest.mark.parametrize("url", ["s3a://bucket/log", "hdfs://name/log", "abfss://box@account/log"])
-def test_a_log_in_an_object_store_is_refused(url: str) -> None:
-    """With what is supported instead: a tick's file has to appear whole under its name."""
-    with pytest.raises(ValueError, match=f"path begins with {url.partition(':')[0]}:, .* Hint: one that all machines"):
-        LogOptions(path=Path(url))
+def test_the_log_may_be_in_a_bucket() -> None:
+    """Of Amazon's store, or of one with an endpoint of its own."""
+    log = LogOptions(path="s3a://bucket/log", endpoint="http://127.0.0.1:9000")
+    assert (log.directory, log.told) == (None, "s3a://bucket/log")
+    assert LogOptions(path="headgate-log").told == str(Path("headgate-log").absolute())
+
+
+@pytest.mark.parametrize(
+    ("path", "endpoint", "fault"),
+    [
+        ("hdfs://name/log", None, "path begins with hdfs:, expected a directory, file:///... or s3a://bucket/prefix"),
+        ("s3://bucket/log", None, "path begins with s3:, expected"),
+        ("s3a:///log", None, "path is another s3a: URL than s3a://bucket/prefix"),
+        ("s3a://key:secret@bucket/log", None, "path is another s3a: URL than s3a://bucket/prefix"),
+        ("s3a://bucket/log", "http://key:secret@store", "endpoint is none, expected http(s)://host:port"),
+        ("headgate-log", "http://127.0.0.1:9000", "endpoint is that of an object store, and path is a directory"),
+    ],
+)
+def test_a_log_that_cannot_be_is_refused(path: str, endpoint: str | None, fault: str) -> None:
+    """At the start, with what can be."""
+    with pytest.raises(ValueError, match=re.escape(fault)) as raised:
+        LogOptions(path=path, endpoint=endpoint)
+    assert "secret" not in str(raised.value)
 
 
 def test_collecting_on_spark_needs_spark() -> None:

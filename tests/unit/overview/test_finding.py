@@ -58,7 +58,7 @@ def test_jobs_are_known_from_the_log_and_from_the_store(service: Service) -> Non
     service.decides(decided(0))
     service.decides(decided(90_000, job=PAYMENTS))
     service.store.change_orders(NESTED, lambda orders: replace(orders, pause=Given(at=at(0), by="anna@laptop")))
-    options = ServiceOptions(clusters=(), job_lists=("any",), log=LogOptions(path=service.root / "log"))
+    options = ServiceOptions(clusters=(), job_lists=("any",), log=LogOptions(path=str(service.root / "log")))
     now = at(90_060)
     assert known_jobs(options, now) == (PAYMENTS,)
     assert known_jobs(options, now, store=service.store) == (NESTED, PAYMENTS)

@@ -85,4 +85,4 @@ def replayed() -> Replay:
 def options_for(log: Path) -> ServiceOptions:
     """Give the options of a service whose log is somewhere."""
     usual = ServiceOptions(clusters=(ClusterOptions(name="prod", url="http://127.0.0.1:1"),))
-    return replace(usual, pipeline=Pipeline.IN_PROCESS, log=replace(usual.log, path=log))
+    return replace(usual, pipeline=Pipeline.IN_PROCESS, log=replace(usual.log, path=str(log)))

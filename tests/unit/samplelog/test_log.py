@@ -31,6 +31,13 @@ def ticks_read(root: Path, since: datetime, until: datetime) -> list[int]:
     return sorted((tick - epoch_ms(START)) // 1000 for tick in read)
 
 
+def tick_file(root: Path) -> Path:
+    """Name the file of the first tick."""
+    path = Layout(root).tick_file("samples", START, "0")
+    assert isinstance(path, Path)
+    return path
+
+
 def decision(tick: datetime, *, job: JobKey = ORDERS) -> Decision:
     """Build a decision to keep everything as it is."""
     return Decision(
@@ -160,14 +167,14 @@ def test_what_is_not_there_reads_as_empty(tmp_path: Path) -> None:
 def test_a_file_half_written_is_not_seen(tmp_path: Path) -> None:
     """What a killed writer leaves behind has a hidden name."""
     SampleLog(tmp_path).append([sample(TOPOLOGY)])
-    folder = Layout(tmp_path).hour("samples", START).folder
+    folder = tick_file(tmp_path).parent
     (folder / ".1767225610000-0.parquet.4711").write_bytes(b"PAR1 and no end")
     assert ticks_read(tmp_path, START, at(60)) == [0, 0]
 
 
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     """Guessing at columns one does not know would be a wrong number later."""
-    path = Layout(tmp_path).tick_file("samples", START, "0")
+    path = tick_file(tmp_path)
     path.parent.mkdir(parents=True)
     newer = SAMPLES.with_metadata({"headgate.schema-version": "99"})
     pq.write_table(pa.Table.from_pylist([], schema=newer), path)
@@ -186,7 +193,7 @@ def test_a_log_that_cannot_be_written_is_a_transient_error(tmp_path: Path) -> No
 
 def test_a_damaged_file_is_a_transient_error(tmp_path: Path) -> None:
     """The reader names the log instead of showing a stranger's exception."""
-    path = Layout(tmp_path).tick_file("samples", START, "0")
+    path = tick_file(tmp_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no parquet")
     with pytest.raises(UnreachableError, match="cannot be read"):

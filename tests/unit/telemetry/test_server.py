@@ -257,7 +257,7 @@ def _options(directory: Path, metrics: MetricsOptions) -> ServiceOptions:
         clusters=(ClusterOptions(name="lab", url=f"http://{LOOPBACK}:1"),),
         pipeline=Pipeline.IN_PROCESS,
         state_store="memory",
-        log=LogOptions(path=directory),
+        log=LogOptions(path=str(directory)),
         metrics=metrics,
     )
 

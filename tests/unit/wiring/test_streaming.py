@@ -17,7 +17,7 @@ from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import chain
 from headgate.testing.fakes import RecordingEvents
 from headgate.wiring import service
-from headgate.wiring.streaming import Inflow, collecting_only
+from headgate.wiring.streaming import collecting_only
 
 ORDERS = JobKey("lab", "orders")
 
@@ -74,10 +74,3 @@ def test_spark_is_kept_where_it_collects(flink: FakeFlink, tmp_path: Path) -> No
     assert collecting_only(alone).pipeline is Pipeline.IN_PROCESS
     assert collecting_only(on_spark).pipeline is Pipeline.SPARK
     assert collecting_only(options(flink, tmp_path)) == options(flink, tmp_path)
-
-
-@pytest.mark.parametrize("own", ["spark.jars", "spark.jars.packages"])
-def test_spark_fetches_its_connector_unless_it_is_brought(own: str) -> None:
-    """Jars of one's own are for where nothing can be fetched."""
-    assert "spark-sql-kafka" in Inflow.settings({"spark.driver.memory": "1g"})["spark.jars.packages"]
-    assert Inflow.settings({own: "mine"}) == {own: "mine"}

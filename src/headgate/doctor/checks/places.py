@@ -31,8 +31,11 @@ def _store(store: Tried) -> Finding:
     return fine(check, store.told)
 
 
-def _log(log: PlaceFacts) -> Finding:
+def _log(log: PlaceFacts | Tried) -> Finding:
     check, why = "samples log", "what is decided rests on the samples of the last minutes, which are written there"
+    if isinstance(log, Tried):
+        remedy = "correct `log.path` and `log.endpoint`, and give credentials as every tool of Amazon's finds them"
+        return fine(check, log.told) if log.fault is None else broken(check, log.fault, why=why, remedy=remedy)
     if not log.writable:
         seen = f"{log.path} cannot be {'written' if log.exists else 'made'} by this user"
         return broken(check, seen, why=why, remedy="set `log.path` to a directory of this user's")

@@ -47,9 +47,10 @@ def _pyspark() -> str:
 
 
 def _session(options: ServiceOptions) -> str:
+    from headgate.pipeline.packages import session_settings  # noqa: PLC0415 - see above
     from headgate.pipeline.session import open_session  # noqa: PLC0415 - see above
 
-    session = open_session(options.spark_master, java_home=find_java().home, settings=options.spark_settings)
+    session = open_session(options.spark_master, java_home=find_java().home, settings=session_settings(options))
     try:
         return f"Spark {session.version} started at {options.spark_master}"
     finally:

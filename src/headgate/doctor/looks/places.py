@@ -14,11 +14,12 @@ from sqlalchemy import text
 from headgate.config.plugins import catalog_of
 from headgate.config.secrets import resolve
 from headgate.doctor.facts import ListeningFacts, OwnFacts, PlaceFacts, Tried
-from headgate.errors import HeadgateError
-from headgate.options.service import ServiceOptions
+from headgate.errors import ConfigError, HeadgateError
+from headgate.options.service import LogOptions, ServiceOptions
 from headgate.options.serving import Address
 from headgate.plugins.catalog import Tables
 from headgate.plugins.kinds import Kind
+from headgate.samplelog import files
 from headgate.stores.connecting import connect, name_of, url_of
 from headgate.stores.faults import translated
 from headgate.stores.memory import MemoryStateStore
@@ -28,12 +29,22 @@ _PATIENCE = timedelta(seconds=5)
 
 
 def look_at_places(options: ServiceOptions) -> OwnFacts:
-    """Look at all of them; nothing is made, brought up to date or kept open."""
+    """Look at all of them; nothing that stays is made, and nothing is brought up to date or kept open."""
     return OwnFacts(
         store=_look_at_store(options),
-        log=look_at_place(options.log.path),
+        log=_look_at_log(options.log),
         listening=tuple(_look_at_addresses(options)),
     )
+
+
+def _look_at_log(log: LogOptions) -> PlaceFacts | Tried:
+    if log.directory is not None:
+        return look_at_place(log.directory)
+    try:
+        told = files.tried(files.root_of(log))
+    except (OSError, ConfigError) as error:
+        return Tried(fault=f"{log.told}: {error}")
+    return Tried(told=f"{log.told} can be written") if told is None else Tried(fault=f"{log.told}: {told}")
 
 
 def look_at_place(path: Path) -> PlaceFacts:
