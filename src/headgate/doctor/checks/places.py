@@ -34,7 +34,7 @@ def _store(store: Tried) -> Finding:
 def _log(log: PlaceFacts | Tried) -> Finding:
     check, why = "samples log", "what is decided rests on the samples of the last minutes, which are written there"
     if isinstance(log, Tried):
-        remedy = "correct `log.path` and `log.endpoint`, and give credentials as every tool of Amazon's finds them"
+        remedy = "correct `log.path` or `log.endpoint`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         return fine(check, log.told) if log.fault is None else broken(check, log.fault, why=why, remedy=remedy)
     if not log.writable:
         seen = f"{log.path} cannot be {'written' if log.exists else 'made'} by this user"
