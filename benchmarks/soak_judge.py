@@ -20,8 +20,8 @@ LIMIT_TICKS = 22
 Ticks within which a job must fit its load again. The window is four long and begins anew with each rescale, and the
 first rescale after a step goes by a window of both loads, so that a second one may have to follow.
 """
-WARM_UP_TICKS = 6
-"""Left out of the thirds."""
+WARM_UP_TICKS = 12
+"""Left out of the thirds: by then the first steps have their rescales."""
 LEAST_SAMPLES = 3
 """In each third, else nothing is said of flatness."""
 MOST_GROWTH = {"memory": 1.15, "collect": 1.25, "decide": 1.25}

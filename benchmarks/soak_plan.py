@@ -11,7 +11,8 @@ LEVELS = (2, 4, 8)
 """Subtasks of the first vertex that a load is made for: each step at least doubles the load, or halves it."""
 STEP_TICKS = (24, 36)
 """Ticks between two steps of one job, at least and at most."""
-FIRST_STEP_TICKS = (8, 20)
+FIRST_STEP_AFTER_TICKS = 6
+"""From then on as many jobs step in any minute as in any other: what a tick costs must not follow the plan's tides."""
 TROUBLE_EVERY_TICKS = 40
 """Mean ticks between two troubles of one job."""
 TROUBLE_S = (10.0, 40.0)
@@ -85,7 +86,8 @@ def plan(setting: Setting) -> list[Step | Spell]:
 
 def _steps(setting: Setting, job: int) -> Iterator[Step]:
     random = _random(setting, job, "steps")
-    level, at_s = first_level(setting, job), random.uniform(*FIRST_STEP_TICKS) * setting.tick_s
+    level = first_level(setting, job)
+    at_s = (FIRST_STEP_AFTER_TICKS + random.uniform(0, random.uniform(*STEP_TICKS))) * setting.tick_s
     while at_s < setting.duration_s:
         level = random.choice([other for other in LEVELS if other != level])
         yield Step(at_s=at_s, job=job, level=level)

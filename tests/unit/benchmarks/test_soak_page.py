@@ -34,7 +34,7 @@ LEDGER = (
 def test_it_shows_what_the_judge_found() -> None:
     """Thirds with their ratio and samples, then needs, effects and events."""
     part = rendered(RUN, LEDGER)
-    assert "| resident memory, MiB | 100.00 | 110.00 | 1.10 | 28 |" in part
+    assert "| resident memory, MiB | 100.00 | 110.00 | 1.10 | 26 |" in part
     assert "| times a job needed another parallelism and got it | 1 |" in part
     assert "| how long that took, troubles included, median and longest, s | 31, 31 |" in part
     assert "| not within 220 s without troubles of its own | 0 |" in part
