@@ -9,6 +9,7 @@ once, that of one counts, and the other's file is removed with the rest.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -47,7 +48,11 @@ def compact(root: Address, now: datetime, *, closed_for: timedelta, grace: timed
 
 
 def _compact_all(layout: Layout, closed_before: datetime, *, now: datetime, grace: timedelta) -> int:
-    compacted, began, clock = 0, time.monotonic(), time.monotonic
+    compacted, begun = 0, time.monotonic()
+
+    def present() -> datetime:
+        return now + timedelta(seconds=time.monotonic() - begun)
+
     for table in TABLES:
         for hour, listed in layout.listing(table):
             if hour.end <= closed_before and not is_settled(listed):
@@ -55,18 +60,18 @@ def _compact_all(layout: Layout, closed_before: datetime, *, now: datetime, grac
                 with suppress(FileNotFoundError):
                     snapshot = Snapshot.take(hour)
                     _clean(snapshot, readers_since=now - grace)
-                    compacted += _compact_hour(snapshot, TABLES[table], now + timedelta(seconds=clock() - began))
+                    compacted += _compact_hour(snapshot, TABLES[table], present)
     return compacted
 
 
-def _compact_hour(snapshot: Snapshot, schema: pa.Schema, now: datetime) -> bool:
+def _compact_hour(snapshot: Snapshot, schema: pa.Schema, present: Callable[[], datetime]) -> bool:
     if not snapshot.ticks:
         return False
-    name, began = snapshot.next_generation(), time.monotonic()
+    name = snapshot.next_generation()
     # Generations stay in order of time, so that row groups tell their ticks apart.
     parquet.concatenate(snapshot.hour.folder / name, schema, (*snapshot.compacted, *snapshot.ticks))
     # Readers have their grace from the switch on, however long the work took.
-    return snapshot.replaced_by(name, now + timedelta(seconds=time.monotonic() - began))
+    return snapshot.replaced_by(name, present())
 
 
 def _clean(snapshot: Snapshot, *, readers_since: datetime) -> None:
