@@ -69,7 +69,9 @@ async def test_a_service_decides_over_a_bucket_and_survives_its_absence(store: O
 
             await until(lambda: advised(service))
             store.stop()
-            await until(lambda: complaints(service))
+            # A decision is told where it is another one than before: so this one is, and the one after it.
+            await until(lambda: undecided(service))
+            assert complaints(service)
             before = len(advised(service))
             store.start()
             await until(lambda: len(advised(service)) > before)
@@ -83,6 +85,11 @@ async def test_a_service_decides_over_a_bucket_and_survives_its_absence(store: O
 def advised(service: HeadgateProcess) -> list[Line]:
     """Give the decisions that ask for more."""
     return [line for line in service.lines("decision") if line["outcome"] == "Rescale"]
+
+
+def undecided(service: HeadgateProcess) -> list[Line]:
+    """Give the decisions that could not be made."""
+    return [line for line in service.lines("decision") if line["reason"] == "CycleFailed"]
 
 
 def complaints(service: HeadgateProcess) -> list[Line]:

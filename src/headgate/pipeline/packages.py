@@ -19,6 +19,17 @@ _HADOOP = "hadoop-client-api-"
 """The jar of PySpark that tells the version of Hadoop: what reads buckets must be of the same."""
 
 
+_PATIENCE = {
+    "retry.limit": "3",
+    "attempts.maximum": "3",
+    "connection.establish.timeout": "5s",
+    "connection.timeout": "30s",
+    # The one that reads ahead, the default since Hadoop 3.5, starts a hundred threads for files that are read once.
+    "input.stream.type": "classic",
+}
+"""Of S3A, by whose defaults a store that is away for seconds holds up a cycle for minutes; the next one asks again."""
+
+
 def session_settings(options: ServiceOptions) -> Mapping[str, str]:
     """
     Give the settings of Spark that the options name, with what log and samples need.
@@ -49,14 +60,15 @@ def _packages(options: ServiceOptions) -> Iterator[str]:
 
 
 def _store_settings(log: LogOptions) -> Mapping[str, str]:
-    if log.directory is not None or log.endpoint is None:
+    if log.directory is not None:
         return {}
-    return {
-        "spark.hadoop.fs.s3a.endpoint": log.endpoint,
-        "spark.hadoop.fs.s3a.endpoint.region": os.environ.get("AWS_REGION", "us-east-1"),
+    settings = dict(_PATIENCE)
+    if log.endpoint is not None:
+        settings["endpoint"] = log.endpoint
+        settings["endpoint.region"] = os.environ.get("AWS_REGION", "us-east-1")
         # A store of one's own is seldom reached by a host name for each bucket.
-        "spark.hadoop.fs.s3a.path.style.access": "true",
-    }
+        settings["path.style.access"] = "true"
+    return {f"spark.hadoop.fs.s3a.{name}": value for name, value in settings.items()}
 
 
 def _hadoop_version() -> str:

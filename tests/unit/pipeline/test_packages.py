@@ -29,6 +29,18 @@ def test_each_need_is_fetched_and_a_store_of_ones_own_is_named() -> None:
     assert settings["spark.hadoop.fs.s3a.endpoint"] == "http://127.0.0.1:9000"
 
 
+def test_a_store_that_is_away_holds_up_no_cycle_for_long() -> None:
+    """Unless somebody wants it so."""
+    own = "spark.hadoop.fs.s3a.retry.limit"
+    log = LogOptions(path="s3a://bucket/log")
+    usual, set_ = (
+        session_settings(ServiceOptions(clusters=CLUSTERS, log=log, spark_settings=settings))
+        for settings in ({}, {own: "9"})
+    )
+    assert (usual[own], set_[own]) == ("3", "9")
+    assert "spark.hadoop.fs.s3a.endpoint" not in usual
+
+
 @pytest.mark.parametrize("own", ["spark.jars", "spark.jars.packages"])
 def test_nothing_is_fetched_where_jars_are_brought(own: str) -> None:
     """Jars of one's own are for where nothing can be fetched."""
