@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HIDDEN = "."
-"""What is unfinished or condemned begins with it; readers do not see such names."""
+"""What is unfinished, and the lock, begin with it; readers do not see such names."""
 
 
 def write_whole(file: Path, write: Callable[[Path], None]) -> None:

@@ -125,7 +125,7 @@ def listing(folder: Address) -> Mapping[str, list[str]]:
 
 
 def hidden(folder: Address) -> list[Address]:
-    """List what is unfinished or condemned in a folder."""
+    """List what is unfinished in a folder."""
     return [folder / name for name in _all_names(folder) if not _is_visible(name)]
 
 

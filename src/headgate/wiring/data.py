@@ -80,7 +80,7 @@ def data_path(
             downtimes=DowntimeLearner(book),
         )
     inflow = open_inflow(options, told)
-    spark = _spark_evaluator(options, now, inflow)
+    spark = _spark_evaluator(options, now, inflow, root)
     stack.push_async_callback(asyncio.to_thread, spark.close)
     if inflow:
         stack.push_async_callback(asyncio.to_thread, inflow.stream.close)
@@ -113,7 +113,7 @@ def shard_of_this_process(started_s: float) -> str:
 
 
 def _spark_evaluator(
-    options: ServiceOptions, now: Callable[[], ServiceOptions], inflow: Inflow | None
+    options: ServiceOptions, now: Callable[[], ServiceOptions], inflow: Inflow | None, log: Address
 ) -> RevivingEvaluator:
     # PySpark is imported only where it is used: without it a command starts in a fraction of the time.
     from headgate.pipeline.live import SparkEvaluator  # noqa: PLC0415
@@ -122,7 +122,7 @@ def _spark_evaluator(
     from headgate.pipeline.session import open_session  # noqa: PLC0415
 
     def evaluator_over(session: Any) -> FleetEvaluator:
-        evaluator = SparkEvaluator(session, root_of(options.log), collect_interval=lambda: now().collect_interval)
+        evaluator = SparkEvaluator(session, log, collect_interval=lambda: now().collect_interval)
         return inflow.over(session, evaluator) if inflow else evaluator
 
     return RevivingEvaluator(

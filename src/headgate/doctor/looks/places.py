@@ -14,7 +14,7 @@ from sqlalchemy import text
 from headgate.config.plugins import catalog_of
 from headgate.config.secrets import resolve
 from headgate.doctor.facts import ListeningFacts, OwnFacts, PlaceFacts, Tried
-from headgate.errors import ConfigError, HeadgateError
+from headgate.errors import HeadgateError
 from headgate.options.service import LogOptions, ServiceOptions
 from headgate.options.serving import Address
 from headgate.plugins.catalog import Tables
@@ -42,7 +42,7 @@ def _look_at_log(log: LogOptions) -> PlaceFacts | Tried:
         return look_at_place(log.directory)
     try:
         told = files.tried(files.root_of(log))
-    except (OSError, ConfigError) as error:
+    except (OSError, HeadgateError) as error:
         return Tried(fault=f"{log.told}: {error}")
     return Tried(told=f"{log.told} can be written") if told is None else Tried(fault=f"{log.told}: {told}")
 

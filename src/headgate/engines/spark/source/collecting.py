@@ -16,8 +16,8 @@ def collect_quickly() -> None:
     """
     Spare what this process has imported from garbage collection.
 
-    PySpark collects after each task. With the usual libraries loaded that takes 70 ms of a core, more than most tasks
-    of this source, and nothing that was imported is ever garbage.
+    PySpark collects after each task. With the usual libraries loaded that takes 40 to 70 ms of a core, more than most
+    tasks of this source, and nothing that was imported is ever garbage.
     """
     if len(gc.get_objects(generation=_OLD)) > _FEW and gc.get_freeze_count() < _MOST:
         gc.freeze()
