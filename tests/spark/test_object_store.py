@@ -135,6 +135,16 @@ def test_of_many_that_create_a_file_at_once_one_does(root: Address) -> None:
     assert files.read_text(root / "manifest") == str(made.index(True))
 
 
+def test_of_many_that_remove_the_same_files_at_once_none_fails(root: Address) -> None:
+    """What another process removed in the same moment is gone, as was asked."""
+    doomed = [root / f"file-{number}" for number in range(100)]
+    for file in doomed:
+        files.create_text(file, "")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(files.remove, [doomed] * 8))
+    assert files.names(root) == []
+
+
 def test_an_outage_loses_nothing(store: ObjectStore, root: Address) -> None:
     """What could not be written is told, and written when the store is back."""
     fill(root, 0)

@@ -141,10 +141,21 @@ def listing(folder: ObjectPath) -> Mapping[str, list[str]]:
 
 
 def remove(files: Sequence[ObjectPath]) -> None:
-    """Remove objects; one that is gone already is no error."""
-    if files:
-        with translated(), suppress(FileNotFoundError):
+    """
+    Remove objects; one that is gone already is no error.
+
+    Some stores fail a whole call for an object that another process removes in the same moment: what is left counts.
+    """
+    if not files:
+        return
+    try:
+        with translated():
             files[0].store.delete([file.key for file in files])
+    except OSError:
+        left = [file for file in files if exists(file)]
+        if len(left) == len(files):
+            raise
+        remove(left)
 
 
 @contextmanager
