@@ -15,6 +15,8 @@ WORKERS = 6
 """Of one core each: the most executors that there can be."""
 ROW_MS = 4.0
 """How long a row keeps a core."""
+MOST_UTILIZATION = 0.73
+"""From which on Headgate adds executors."""
 MOST_ROWS = 2500
 """Of a batch: more than the highest load brings in an interval, so that a backlog can drain."""
 
@@ -58,9 +60,14 @@ def dynamic_allocation(begins_with: int) -> Policy:
 
 
 def headgate(begins_with: int) -> Policy:
-    """Attach Headgate, with the target that the static sizes have as well and its defaults otherwise."""
+    """
+    Attach Headgate, with the target that the static sizes have as well, and its defaults otherwise but for the band.
+
+    The default band reaches 7 % above the target, lest the noise of a real load start executors; this load has none.
+    """
     options = {
         "job.autoscaler.utilization.target": str(UTILIZATION),
+        "job.autoscaler.utilization.max": str(MOST_UTILIZATION),
         "job.autoscaler.vertex.max-parallelism": str(WORKERS),
     }
     return Policy(begins_with=begins_with, attached=options)
