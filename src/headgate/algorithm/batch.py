@@ -59,6 +59,8 @@ class Batch:
     """(n,) true rate that was expected of that growth; else NaN."""
     added: Floats
     """(n,) records/s that an external metric adds to what comes into a source; 0 where none does."""
+    arriving: Floats
+    """(n,) records/s that come into a source since they changed last; NaN where the whole window counts."""
     upstream: Ints
     """(e,) row of the edge's source."""
     downstream: Ints

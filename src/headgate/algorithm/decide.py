@@ -23,6 +23,7 @@ from headgate.algorithm.propose import propose
 from headgate.algorithm.sharing import evened, shared
 from headgate.algorithm.signals import signalled, with_signals
 from headgate.algorithm.verdict import IN_BALANCE, verdict
+from headgate.algorithm.weighing import eager
 from headgate.model.decision import Decision, Notice, Outcome, Proposal
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
@@ -67,6 +68,8 @@ def _decide(
         return in_balance(sample.job, sample.topology.unchanged, evaluated, now, sample.topology.fingerprint)
     # Once for all: the metrics of a vertex may be made anew each time that they are asked for.
     evaluated = replace(evaluated, vertices=dict(evaluated.vertices.items()))
+    if evaluated.arrival is not None:
+        options = eager(options)
     owed = owed_by(sample.topology, evaluated, options, now, state)
     proposals = propose(sample.topology, evaluated, options, now, state, owed=owed, align=align)
     proposals = shared(planned(sample.topology, proposals, options), sample, options)

@@ -42,12 +42,13 @@ def source_target(batch: Batch) -> Floats:
     """
     Give the records/s that come into a source: what it reads and by how much its lag grows; never negative.
 
-    What an external metric adds comes on top of it. A source that reports no lag at all counts as having none.
-    Source: FLIP-271, target data rate.
+    That is over the window, or since it changed where that is known. What an external metric adds comes on top of it.
+    A source that reports no lag at all counts as having none. Source: FLIP-271, target data rate.
     """
     lag = batch.windows[Measure.LAG]
     growth = np.where(lag.count == 0, 0.0, rate(lag))
-    return np.maximum(0, rate(batch.windows[Measure.NUM_RECORDS_IN]) + growth) + batch.added
+    windowed = np.maximum(0, rate(batch.windows[Measure.NUM_RECORDS_IN]) + growth)
+    return replaced(windowed, batch.arriving) + batch.added
 
 
 @ieee

@@ -62,7 +62,12 @@ class Layout:
     tuning: Tuning
 
     def batch(
-        self, windows: Columns, owner: Ints, growths: Mapping[int, Growth], added: Mapping[int, float] = NOTHING_ADDED
+        self,
+        windows: Columns,
+        owner: Ints,
+        growths: Mapping[int, Growth],
+        added: Mapping[int, float] = NOTHING_ADDED,
+        arriving: Floats | None = None,
     ) -> Batch:
         """
         Give the batch of these windows; a finished vertex reads and does nothing, whatever its window holds.
@@ -72,6 +77,7 @@ class Layout:
             owner: row of the vertex that each of them belongs to, -1 for one that is in no graph.
             growths: by row, the last growth of each vertex that had one to its running parallelism.
             added: by row, the records/s that external metrics add to what comes into a source.
+            arriving: (n,) the records/s that come into a source since they changed last, NaN where not known.
         """
         known: Ints = np.flatnonzero(owner >= 0)
         stats = combine(windows.rows(known), owner[known], len(self.job))
@@ -89,6 +95,7 @@ class Layout:
             rate_before=before,
             rate_expected=expected,
             added=extra,
+            arriving=np.full(len(self.job), np.nan) if arriving is None else arriving,
             upstream=self.upstream,
             downstream=self.downstream,
             broadcast=self.broadcast,

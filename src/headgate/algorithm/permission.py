@@ -15,6 +15,7 @@ from headgate.algorithm.periods import is_excluded
 from headgate.algorithm.price import weighed
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import Rules, rules_of
+from headgate.algorithm.weighing import in_time
 from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
@@ -28,6 +29,8 @@ def permitted(
 ) -> Decision:
     """Give a wanted rescale as it may be made: as it is, as advice only, with other settings, or not at all."""
     decision = weighed(decision, evaluated, options, history)
+    if decision.outcome is Outcome.RESCALE:
+        decision = in_time(decision, evaluated, options)
     if decision.outcome is not Outcome.RESCALE:
         return decision
     if not options.scaling_enabled:

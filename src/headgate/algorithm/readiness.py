@@ -17,6 +17,10 @@ from headgate.options.units import format_duration
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+_LEAST_SAMPLES = 3
+"""That tell anything of what a vertex can do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """What the window holds of one vertex."""
@@ -60,11 +64,13 @@ def readiness(
     spans: Mapping[VertexId, Span],
     pace: Pace,
     now: datetime,
+    fast: bool = False,
 ) -> NotReady | None:
     """
     Say why the job cannot be decided on yet, None when it can. Finished vertices need no samples.
 
-    The first fault found is told, in the order in which they go away by themselves.
+    The first fault found is told, in the order in which they go away by themselves. Where the input counts from its
+    last change on (`fast`), a few samples are enough: how much they say is weighed afterwards.
     """
     stable = sample.running_since + options.stabilization_interval
     if now < stable:
@@ -76,7 +82,8 @@ def readiness(
     if missing:
         return _not_ready(Reason.MISSING_METRICS, f"there is no sample of {_names(missing)}")
     by_vertex = {vertex: spans[vertex.id] for vertex in live}
-    return _too_old(by_vertex, pace, now) or _too_few(by_vertex, options.metrics_window, pace, now)
+    window = _LEAST_SAMPLES * pace.sample_every if fast else options.metrics_window
+    return _too_old(by_vertex, pace, now) or _too_few(by_vertex, min(window, options.metrics_window), pace, now)
 
 
 def _too_old(spans: Mapping[Vertex, Span], pace: Pace, now: datetime) -> NotReady | None:

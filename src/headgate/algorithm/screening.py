@@ -55,6 +55,8 @@ class Asked:
     samples: Sequence[JobSample]
     options: Sequence[AutoscalerOptions]
     paces: Sequence[Pace]
+    fast: Bools
+    """(m,) whether its input counts from its last change on."""
     now: datetime
 
 

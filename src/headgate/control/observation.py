@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headgate.algorithm.history import aged, growths
+from headgate.algorithm.rules import is_fast
 from headgate.control import reports
 from headgate.control.restarts import Restarts
 from headgate.errors import HeadgateError, NotFoundError
@@ -177,7 +178,24 @@ def candidate(seen: Observation, state: JobState, now: datetime, restarts: Resta
     options = _spanning_batches(options, sample.settings)
     begin = _window_begin(seen, sample, options, now)
     known = growths(state.history, sample.topology.parallelism)
-    return Candidate(sample=sample, options=options, window_from=begin, growths=known)
+    return Candidate(
+        sample=sample,
+        options=options,
+        window_from=begin,
+        arrivals_from=_arrivals_begin(seen, sample, options, now),
+        growths=known,
+    )
+
+
+def _arrivals_begin(seen: Observation, sample: JobSample, options: AutoscalerOptions, now: datetime) -> datetime | None:
+    """
+    Give from when on the input is looked at, None where the whole window counts.
+
+    What came in before a restart is as true as ever. Micro-batches tell of their input themselves.
+    """
+    if not is_fast(options) or sample.settings.shared_workers:
+        return None
+    return max(filter(None, (now - options.metrics_window, seen.since)))
 
 
 def _window_begin(seen: Observation, sample: JobSample, options: AutoscalerOptions, now: datetime) -> datetime:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from headgate.model.arrival import Arrival
 from headgate.model.downtime import Downtime
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
@@ -79,6 +80,8 @@ class EvaluatedMetrics:
     """Least number of samples behind any vertex."""
     job: Mapping[JobMetric, JobValue] = field(default_factory=dict)
     """Job-wide metrics; one of which nothing is known may be absent."""
+    arrival: Arrival | None = None
+    """What is known of the input since it changed last; None where the whole window counts."""
     downtime: Downtime | None = None
     """How long a rescale would stop the job, where that was learnt; control fills it in."""
     balanced: bool = field(default=False, compare=False)

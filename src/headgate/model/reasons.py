@@ -103,6 +103,8 @@ class Reason(StrEnum):
     """The same change was refused or not reached lately and is remembered until it expires."""
     CYCLE_FAILED = "CycleFailed"
     """Something unexpected went wrong with this job in this cycle; an event says what."""
+    EVIDENCE_AWAITED = "EvidenceAwaited"
+    """The load changed too short a time ago: a rescale that may prove wrong would cost more than waiting."""
     NOT_WORTH_RESTART = "NotWorthRestart"
     """The restart would cost more than the change saves."""
     MEMORY_PRESSURE = "MemoryPressure"

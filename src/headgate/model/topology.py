@@ -120,6 +120,11 @@ class Topology:
         """What no policy has touched yet, in the order of the vertices: all go on as they run."""
         return tuple(vertex.unchanged for vertex in self.vertices)
 
+    @cached_property
+    def sources(self) -> tuple[Vertex, ...]:
+        """Vertices without inputs, in topological order."""
+        return tuple(vertex for vertex in self.vertices if self.is_source(vertex.id))
+
     def is_source(self, vertex: VertexId) -> bool:
         """Tell whether a vertex has no inputs."""
         return not self.inputs[vertex]

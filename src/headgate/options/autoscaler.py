@@ -48,6 +48,15 @@ class ScalabilityModel(StrEnum):
     """Along a curve that begins with a prior and is fitted to its history."""
 
 
+class Reaction(StrEnum):
+    """By how much of the window the input is measured."""
+
+    FAST = "fast"
+    """From where the load last changed; how sure the answer is, and what waiting costs, say when it is time."""
+    WINDOWED = "windowed"
+    """All of it, as the reference does."""
+
+
 class BusyTimeAggregator(StrEnum):
     """How busy time is combined over the subtasks of a vertex."""
 
@@ -255,6 +264,9 @@ class AutoscalerOptions(Options):
 
     deviations_off: tuple[Deviation, ...] = option("deviations.off", (), apart="headgate.deviations.off")
     """Headgate's own: deliberate deviations that are switched off by name."""
+
+    reaction: Reaction = option("reaction", Reaction.WINDOWED, apart="headgate.reaction")
+    """Headgate's own: `fast` answers a change of the load in seconds, `windowed` once the window shows it."""
 
     scaling_signal: ScalingSignal = option("scaling.signal", ScalingSignal.DATA_RATE)
     """Headgate's own: what the need of a vertex follows from, `DATA_RATE` or `BUSY_TIME` alone."""

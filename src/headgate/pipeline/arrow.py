@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.algorithm.arrival.stretches import SERIES as _SERIES
 from headgate.algorithm.columns import Column, Columns, Strings, Table
 from headgate.algorithm.stats import Ints
 from headgate.model.windows import COLUMNS, JOB_COLUMNS
@@ -24,6 +25,12 @@ WINDOWS = pa.schema([(name, _window_type(name)) for name in COLUMNS])
 
 JOB_WINDOWS = pa.schema([(name, _window_type(name)) for name in JOB_COLUMNS])
 """Reduced windows of job-wide measures: one row a job."""
+
+KEYS_OF_VERTICES = pa.schema([(name, pa.string()) for name in _KEYS])
+"""One row a vertex."""
+
+SERIES = pa.schema([*KEYS_OF_VERTICES, *(pa.field(name, pa.int64()) for name in _SERIES)])
+"""Samples of sources, as far as they tell what comes in: one row a (job, vertex, tick)."""
 
 USUAL = pa.schema([("usual_from_ms", pa.int64()), ("usual_until_ms", pa.int64())])
 """One row: where the windows of most jobs begin and end, both included, epoch milliseconds."""

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Self
 
+import numpy as np
 import pyarrow as pa
 
+from headgate.algorithm.arrival.fleet import FleetArrivals, Series, fleet_arrivals
 from headgate.algorithm.balance import balanced
 from headgate.algorithm.batch import Batch, Evaluation
 from headgate.algorithm.columns import Columns
@@ -33,6 +35,7 @@ from headgate.options.deviations import Deviation
 from headgate.pipeline.arrow import columns, joined, places
 from headgate.pipeline.roster import Fleet
 from headgate.ports import Candidate
+from headgate.samplelog.layout import epoch_ms
 
 Answer = EvaluatedMetrics | NotReady
 
@@ -52,16 +55,24 @@ class Windows:
     """The reduced job-wide columns of `model.windows`."""
     job_owner: Ints
     """Place of the job of each of these."""
+    series: Series
+    """Samples of the sources of jobs for which the input counts from its last change on."""
 
     @classmethod
-    def of(cls, fleet: Fleet, vertices: pa.Table, jobs: pa.Table) -> Self:
-        """Find the owners of reduced rows, `arrow.WINDOWS` and `arrow.JOB_WINDOWS`, in a fleet."""
+    def of(cls, fleet: Fleet, vertices: pa.Table, jobs: pa.Table, series: pa.Table) -> Self:
+        """Find the owners of rows, `arrow.WINDOWS`, `arrow.JOB_WINDOWS` and `arrow.SERIES`, in a fleet."""
         return cls(
             columns=columns(vertices),
             owner=places(joined(vertices["job"], vertices["vertex"]), fleet.vertices),
             job_columns=columns(jobs),
             job_owner=places(jobs["job"], fleet.jobs),
+            series=series_of(fleet, series),
         )
+
+
+def series_of(fleet: Fleet, rows: pa.Table) -> Series:
+    """Find the owners of `arrow.SERIES` in a fleet."""
+    return Series(columns=columns(rows), owner=places(joined(rows["job"], rows["vertex"]), fleet.vertices))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,6 +92,7 @@ class Answers(Mapping[JobKey, Answer]):
     coverages: Floats
     least_samples: Ints
     averages: Mapping[JobMeasure, Floats]
+    arrivals: FleetArrivals
     balanced: Bools
 
     def __len__(self) -> int:
@@ -109,6 +121,7 @@ class Answers(Mapping[JobKey, Answer]):
             asked.options[place],
             spans=self.spans.of_job(self.fleet.layout, place),
             pace=asked.paces[place],
+            fast=bool(asked.fast[place]),
             now=asked.now,
         )
 
@@ -121,6 +134,7 @@ class Answers(Mapping[JobKey, Answer]):
             coverage=float(self.coverages[place]),
             samples=int(self.least_samples[place]),
             job=job_wide(candidate.sample, means),
+            arrival=self.arrivals.of_job(place),
             balanced=bool(self.balanced[place]),
         )
 
@@ -138,7 +152,10 @@ class Question:
         """Answer for every job of the fleet, which was laid out from the same candidates."""
         layout, asked = fleet.layout, self._asked()
         found = spans(layout, windows.columns, windows.owner)
-        batch = layout.batch(windows.columns, windows.owner, self._growths(fleet), self._added(fleet))
+        come = fleet_arrivals(layout, asked.fast, self._looked_at(fleet, windows.series))
+        batch = layout.batch(
+            windows.columns, windows.owner, self._growths(fleet), self._added(fleet), arriving=come.of_source
+        )
         readout, ready = Readout(batch=batch, evaluation=self.formula(batch)), passing(layout, found, asked)
         complete = ready & readout.complete(len(layout.shapes))
         return Answers(
@@ -153,18 +170,30 @@ class Question:
             backlog=readout.backlog(len(layout.shapes)),
             coverages=coverages(layout, found, asked),
             least_samples=least_samples(layout, found),
+            arrivals=come,
             averages=averages(windows.job_columns, windows.job_owner, len(layout.shapes)),
         )
 
     @property
     def since(self) -> datetime:
         """The first instant that counts for any job."""
-        return min((candidate.window_from for candidate in self.candidates), default=self.now)
+        return min((candidate.looks_from for candidate in self.candidates), default=self.now)
 
     @property
     def until(self) -> datetime:
         """The last instant that counts for any job: a sample may be newer than the tick that it is decided at."""
         return max((candidate.window_until for candidate in self.candidates), default=self.now)
+
+    def _looked_at(self, fleet: Fleet, series: Series) -> Series:
+        """Keep what each job looks at of its input."""
+        begins, ends = (
+            np.array([epoch_ms(instant) for instant in instants], dtype=np.int64)[fleet.layout.job]
+            for instants in (
+                [one.looks_from for one in self.candidates],
+                [one.window_until for one in self.candidates],
+            )
+        )
+        return series.between(begins, ends)
 
     def _asked(self) -> Asked:
         patience = [Deviation.WINDOW_TOLERANCE in rules_of(one.options) for one in self.candidates]
@@ -174,6 +203,7 @@ class Question:
             samples=[one.sample for one in self.candidates],
             options=[one.options for one in self.candidates],
             paces=[paces[kind] for kind in kinds],
+            fast=np.array([one.arrivals_from is not None for one in self.candidates], dtype=np.bool_),
             now=self.now,
         )
 

@@ -12,6 +12,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from headgate.algorithm.arrival.fleet import Series
 from headgate.algorithm.columns import Column, Columns, stacked
 from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.job_wide import reduce_jobs
@@ -182,7 +183,17 @@ def reduced(vertices: Kept[tuple[str, str]], jobs: Kept[str], fleet: Fleet, ques
         owner=window_owner,
         job_columns=reduce_jobs(*_within(jobs, fleet.place_of, begins, ends), count),
         job_owner=np.arange(count),
+        series=_series(vertices, fleet, question),
     )
+
+
+def _series(vertices: Kept[tuple[str, str]], fleet: Fleet, question: Question) -> Series:
+    """Give the samples of jobs whose input counts from its last change on."""
+    fast = {str(one.sample.job) for one in question.candidates if one.arrivals_from is not None}
+    if not fast:
+        return Series.none()
+    owner = np.array([fleet.row_of.get(key, -1) if key[0] in fast else -1 for key in vertices.owners], dtype=np.int64)
+    return Series(columns=vertices.columns, owner=owner)
 
 
 def _within(kept: Kept[Key], place_of: Mapping[Key, int], begins: Ints, ends: Ints) -> tuple[Columns, Ints]:

@@ -24,12 +24,12 @@ from headgate.model.tables import TABLES
 from headgate.model.topology import Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.live import Live, in_force
-from headgate.pipeline.arrow import JOB_WINDOWS, WINDOWS
+from headgate.pipeline.arrow import JOB_WINDOWS, SERIES, WINDOWS
 from headgate.pipeline.evaluation import Question, Windows
 from headgate.pipeline.roster import Roster
 from headgate.pipeline.schemas import spark_schema
 from headgate.pipeline.session import reported
-from headgate.pipeline.windows import Bounds, reduce_jobs, reduce_windows, within_window
+from headgate.pipeline.windows import Bounds, reduce_jobs, reduce_windows, source_samples, within_window
 from headgate.ports import Candidate
 from headgate.samplelog.files import Address
 from headgate.samplelog.reader import LogReader
@@ -69,15 +69,30 @@ class SparkEvaluator:
         bounds, fleet = Bounds.of(candidates), self._roster.fleet(candidates)
         vertices = self._reduced("samples", question, bounds)
         jobs = self._reduced("jobs", question, bounds)
-        return question.answers(fleet, Windows.of(fleet, vertices, jobs))
+        return question.answers(fleet, Windows.of(fleet, vertices, jobs, self._series(question)))
 
     def _reduced(self, table: str, question: Question, bounds: Bounds) -> pa.Table:
-        files = self._reader.files(table, question.since, question.until)
-        if not files:
+        rows = self._rows(table, question)
+        if rows is None:
             return _SCHEMAS[table].empty_table()
         with reported("the windows cannot be reduced on Spark"):
-            rows = self._session.read.schema(spark_schema(TABLES[table])).parquet(*map(address, files))
             return _reduced(table, rows, bounds)
+
+    def _series(self, question: Question) -> pa.Table:
+        fast = [one for one in question.candidates if one.arrivals_from is not None]
+        rows = self._rows("samples", question) if fast else None
+        if rows is None:
+            return SERIES.empty_table()
+        with reported("the samples of the sources cannot be read on Spark"):
+            return rows.transform(source_samples, fast).toArrow()
+
+    def _rows(self, table: str, question: Question) -> DataFrame | None:
+        """Give the rows that may count for a question; None where no file holds any."""
+        files = self._reader.files(table, question.since, question.until)
+        if not files:
+            return None
+        with reported("the log cannot be read on Spark"):
+            return self._session.read.schema(spark_schema(TABLES[table])).parquet(*map(address, files))
 
 
 _SCHEMAS = {"samples": WINDOWS, "jobs": JOB_WINDOWS}

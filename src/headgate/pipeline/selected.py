@@ -20,6 +20,7 @@ from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.evaluators import BUILT_IN, is_own, stands_apart
 from headgate.options.live import Live, in_force
 from headgate.pipeline.evaluation import Answer, Question
 from headgate.pipeline.in_process import evaluated_over
@@ -31,9 +32,6 @@ from headgate.plugins.ready import Plugin
 from headgate.plugins.reports import plugin_failed
 from headgate.plugins.soundness import sound_metrics
 from headgate.ports import Candidate, CollectedMetrics, EventHandler, FleetEvaluator
-
-BUILT_IN = "ds2"
-"""The evaluator that the fleet's evaluator is already."""
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -173,16 +171,6 @@ class SelectedEvaluator:
     def _tell(self, candidate: Candidate, error: PluginError, now: datetime) -> None:
         interval = candidate.options.scaling_event_interval
         self.events.handle(plugin_failed(candidate.sample.job, error, now, interval))
-
-
-def stands_apart(options: AutoscalerOptions) -> bool:
-    """Tell whether a job cannot go through the batch."""
-    return bool(options.custom_evaluators) or is_own(options.evaluator)
-
-
-def is_own(evaluator: str | None) -> bool:
-    """Tell whether a name means another evaluator than the fleet's."""
-    return evaluator is not None and evaluator != BUILT_IN
 
 
 def _evaluated(plugin: Plugin, options: AutoscalerOptions, collected: CollectedMetrics) -> Answer:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyspark.sql.functions as F  # noqa: N812 (the name everybody gives it)
 from pyspark.sql import DataFrame
 
 from headgate.model.windows import KEYS
-from headgate.pipeline.arrow import OTHERS, USUAL
+from headgate.pipeline.arrow import KEYS_OF_VERTICES, OTHERS, SERIES, USUAL
 from headgate.pipeline.columns import all_statistics, job_statistics
 from headgate.ports import Candidate
 from headgate.samplelog.layout import epoch_ms
@@ -74,6 +74,22 @@ def within_window(samples: DataFrame, bounds: Bounds) -> DataFrame:
         near = near.join(F.broadcast(session.createDataFrame(bounds.others)), "job", "left")
         begin, end = F.coalesce("window_from_ms", begin), F.coalesce("window_until_ms", end)
     return near.where(F.col("at_ms").between(begin, end)).select(samples.columns)
+
+
+def source_samples(samples: DataFrame, candidates: Sequence[Candidate]) -> DataFrame:
+    """Give what tells what comes into these jobs, at least one, since it is looked at: samples of their sources."""
+    bounds = Bounds.of([replace(one, window_from=one.looks_from) for one in candidates])
+    sources = samples.sparkSession.createDataFrame(pa.Table.from_pylist(_sources(candidates), schema=KEYS_OF_VERTICES))
+    near = samples.transform(within_window, bounds).join(F.broadcast(sources), ["job", "vertex"])
+    return near.select(*SERIES.names)
+
+
+def _sources(candidates: Sequence[Candidate]) -> list[dict[str, str]]:
+    return [
+        {"job": str(one.sample.job), "vertex": vertex.id}
+        for one in candidates
+        for vertex in one.sample.topology.sources
+    ]
 
 
 def reduce_windows(samples: DataFrame, *apart: str) -> DataFrame:

@@ -23,8 +23,15 @@ class Candidate:
     options: AutoscalerOptions
     window_from: datetime
     """First instant that counts: the window's begin, or the end of stabilization if that is later."""
+    arrivals_from: datetime | None = None
+    """From when on what comes into the sources is looked at, to find where it changed last; None: not at all."""
     growths: Mapping[VertexId, tuple[float, float]] = field(default_factory=dict)
     """Of each vertex whose newest rescale was a growth to what runs: true rate before and as expected, records/s."""
+
+    @property
+    def looks_from(self) -> datetime:
+        """First instant of which anything is read."""
+        return self.window_from if self.arrivals_from is None else min(self.window_from, self.arrivals_from)
 
     @property
     def window_until(self) -> datetime:

@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from headgate.model.identity import JobKey
 from headgate.model.tables import TABLES
-from headgate.pipeline.arrow import JOB_WINDOWS, WINDOWS
+from headgate.pipeline.arrow import JOB_WINDOWS, SERIES, WINDOWS
 from headgate.pipeline.evaluation import Question, Windows
 from headgate.pipeline.live import address
 from headgate.pipeline.roster import Fleet
@@ -35,8 +35,19 @@ from headgate.replay.tallies import SCHEMA, Tally, tallied
 from headgate.samplelog.layout import epoch_ms
 from headgate.samplelog.reader import LogReader
 
-_ASKS = pa.schema([("job", pa.string()), ("tick_ms", pa.int64()), ("from_ms", pa.int64()), ("until_ms", pa.int64())])
-"""One row a decision that is to be made again: its window, both ends included."""
+_ASKS = pa.schema(
+    [
+        ("job", pa.string()),
+        ("tick_ms", pa.int64()),
+        ("from_ms", pa.int64()),
+        ("until_ms", pa.int64()),
+        ("sources", pa.list_(pa.string())),
+    ]
+)
+"""
+One row a decision that is to be made again: its window, both ends included, and the sources whose samples it wants, if
+the input counts from its last change on.
+"""
 
 _BUCKET_MS = timedelta(minutes=15) // timedelta(milliseconds=1)
 """Samples and windows are brought together by job and by quarter of an hour: else each would meet each of its job."""
@@ -118,7 +129,9 @@ def _tallies(pasts: DataFrame, asks: DataFrame, tables: Mapping[str, DataFrame],
     wide = reduce_jobs(_within(tables["jobs"], asks), "tick_ms")
     until = asks.select("job", F.col("until_ms").alias("at_ms")).distinct()
     latest = tables["samples"].join(until, ["job", "at_ms"])
-    parts = {"windows": windows, "job_windows": wide, _LATEST: latest}
+    sources = asks.select("job", F.explode("sources").alias("vertex")).distinct()
+    series = tables["samples"].join(sources, ["job", "vertex"]).select(*SERIES.names)
+    parts = {"windows": windows, "job_windows": wide, "series": series, _LATEST: latest}
     whole = pasts
     for name, rows in parts.items():
         whole = whole.join(_listed(rows, name), "job", "left")
@@ -168,6 +181,7 @@ def _windows_of(past: Past, alternative: Alternative) -> Iterator[dict[str, obje
                 "tick_ms": epoch_ms(moment.recorded.at),
                 "from_ms": epoch_ms(known.window_from),
                 "until_ms": epoch_ms(known.window_until),
+                "sources": [] if known.arrivals_from is None else [v.id for v in known.sample.topology.sources],
             }
 
 
@@ -199,20 +213,23 @@ class Reduced:
 
     vertices: Mapping[int, pa.Table]
     jobs: Mapping[int, pa.Table]
+    series: pa.Table
+    """Samples of sources, of all ticks."""
 
     @classmethod
     def of(cls, batch: pa.RecordBatch) -> Reduced:
         """Take them from a batch."""
         return cls(
-            vertices=_by_tick(batch.column("windows"), WINDOWS), jobs=_by_tick(batch.column("job_windows"), JOB_WINDOWS)
+            vertices=_by_tick(batch.column("windows"), WINDOWS),
+            jobs=_by_tick(batch.column("job_windows"), JOB_WINDOWS),
+            series=_flat(batch.column("series"), SERIES),
         )
 
     def at(self, fleet: Fleet, question: Question) -> Windows:
         """Give those of a question's tick."""
         tick = epoch_ms(question.now)
-        return Windows.of(
-            fleet, self.vertices.get(tick, WINDOWS.empty_table()), self.jobs.get(tick, JOB_WINDOWS.empty_table())
-        )
+        vertices = self.vertices.get(tick, WINDOWS.empty_table())
+        return Windows.of(fleet, vertices, self.jobs.get(tick, JOB_WINDOWS.empty_table()), self.series)
 
 
 def _by_tick(lists: pa.ListArray, schema: pa.Schema) -> Mapping[int, pa.Table]:
@@ -225,3 +242,8 @@ def _by_tick(lists: pa.ListArray, schema: pa.Schema) -> Mapping[int, pa.Table]:
     ends = [*begins[1:].tolist(), len(ticks)]
     whole = rows.select(schema.names)
     return {int(ticks[begin]): whole.slice(begin, end - begin) for begin, end in zip(begins, ends, strict=True)}
+
+
+def _flat(lists: pa.ListArray, schema: pa.Schema) -> pa.Table:
+    rows = lists.flatten()
+    return pa.Table.from_struct_array(rows).select(schema.names) if len(rows) else schema.empty_table()

@@ -28,9 +28,9 @@ from headgate.model.identity import JobKey, VertexId
 from headgate.model.samples import JobSample
 from headgate.model.state import DelayedScaleDown
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.evaluators import stands_apart
 from headgate.pipeline.evaluation import Question, Windows
 from headgate.pipeline.roster import Fleet, Roster
-from headgate.pipeline.selected import stands_apart
 from headgate.ports import Candidate
 from headgate.replay.comparing import Step, Verdict, compared
 from headgate.replay.past import Gap, Moment, Past

@@ -16,7 +16,6 @@ from headgate.model.samples import JobSample, Signal
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.pipeline.evaluation import Question
 from headgate.pipeline.in_process import InProcessEvaluator, evaluated_over
-from headgate.pipeline.selected import stands_apart
 from headgate.pipeline.single import BuiltInMetricEvaluator
 from headgate.ports import Candidate, CollectedMetrics
 from headgate.samplelog.windows import LogWindows

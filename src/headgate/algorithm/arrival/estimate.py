@@ -1,0 +1,64 @@
+"""The rate at which records come into a source now, with its standard error: taken from where it changed last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.algorithm.arrival.change import LIMIT, LastParts, Suffixes, last_parts, variance
+from headgate.algorithm.arrival.stretches import Stretches
+from headgate.algorithm.arrival.variation import variation
+from headgate.algorithm.rates import ieee
+from headgate.algorithm.stats import Bools, Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrivals:
+    """What comes into n sources now; every array has shape (n,)."""
+
+    rate: Floats
+    """Records/s; NaN where nothing is known of the time since the change."""
+    error: Floats
+    """Its standard error, records/s; infinite where it cannot be told."""
+    lasted_s: Floats
+    """How long it has been so, as far as that was measured."""
+    changed: Bools
+    """Whether it began with a change; otherwise nothing changed in all the time that is known."""
+
+
+@ieee
+def arrivals(stretches: Stretches) -> Arrivals:
+    """Tell what comes in since the last change."""
+    varies, known = variation(stretches), stretches.known.sum(axis=1)
+    sums, rows = Suffixes.of(stretches), np.arange(len(known))
+    parts = last_parts(sums, known, varies)
+    changed = parts.last > parts.before
+    pure = parts.last + (changed & ~_changed_earlier(sums, parts, varies))
+    took_s, came = sums.took_s[rows, pure], sums.came[rows, pure]
+    rate = np.where(took_s > 0, np.maximum(came / took_s, 0.0), np.nan)
+    error = np.sqrt(variance(rate, varies) / took_s)
+    return Arrivals(
+        rate=rate,
+        error=np.where(np.isnan(error), np.inf, error),
+        lasted_s=sums.took_s[rows, parts.last],
+        changed=changed,
+    )
+
+
+@ieee
+def _changed_earlier(sums: Suffixes, parts: LastParts, variation: Floats) -> Bools:
+    """
+    Tell where the rate changed in the stretch before the last part, and so before all of that part.
+
+    Such a stretch is on the way from the one rate to the other, or a part of its own between the two. Where none is
+    seen, the change lies in the last part's first stretch, which then belongs to both sides and counts for neither.
+    """
+    rows, way_from = np.arange(len(variation)), np.maximum(parts.last - 1, parts.before)
+    end = np.full(len(rows), sums.took_s.shape[1] - 1)
+    edges = [parts.before, way_from, parts.last, end]
+    took_s = -np.diff([sums.took_s[rows, edge] for edge in edges], axis=0)
+    old, way, new = -np.diff([sums.came[rows, edge] for edge in edges], axis=0) / took_s
+    apart = (way - old) ** 2 > LIMIT**2 * variance(old, variation) * (1 / took_s[0] + 1 / took_s[1])
+    on_the_way: Bools = (took_s[0] == 0) | (apart & ((way - old) * (new - old) > 0))
+    return on_the_way

@@ -1,0 +1,79 @@
+"""How much a rate varies by itself, told from its differences: a step between two levels hardly counts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from headgate.algorithm.arrival.stretches import Stretches
+from headgate.algorithm.rates import MILLIS, ieee
+from headgate.algorithm.stats import Floats, Ints
+
+_SCALES = (1, 2, 4, 8, 16)
+"""Stretches taken together: a rate that varies slowly shows it only over longer ones."""
+
+_OUTLIERS = 2
+"""Largest differences that are left out: a step inside of a stretch makes two."""
+
+_LEAST = 6
+"""Differences that must be left."""
+
+
+def variation(stretches: Stretches) -> Floats:
+    """
+    Give the variance of each source's rate over one second, as a share of the squared rate; NaN with too little known.
+
+    Over a longer time it falls in proportion, so that a rate over t seconds has the standard error
+    `rate * sqrt(variation / t)`. That would be too small for a rate that is not drawn anew at every instant, so it is
+    told at several scales, and the largest answer holds.
+    Source: von Neumann 1941, the mean square successive difference; here of relative differences, trimmed.
+    """
+    if not stretches.width:
+        return np.full(len(stretches.took_ms), np.nan)
+    found = np.stack([_at_scale(stretches, scale) for scale in _SCALES])
+    largest: Floats = np.where(np.isnan(found), -np.inf, found).max(axis=0)
+    return np.where(np.isinf(largest), np.nan, largest)
+
+
+@ieee
+def _at_scale(stretches: Stretches, scale: int) -> Floats:
+    took_s, came = _together(stretches.took_ms, scale) / MILLIS, _together(stretches.came, scale) / MILLIS
+    rates = came / took_s
+    middle = np.abs(rates[:, 1:] + rates[:, :-1]) / 2
+    relative = np.where(middle > 0, np.diff(rates, axis=1) / middle, 0.0)
+    squares = relative**2 / (1 / took_s[:, 1:] + 1 / took_s[:, :-1])
+    known = (took_s[:, 1:] > 0) & (took_s[:, :-1] > 0)
+    return _trimmed_mean(np.where(known, squares, np.nan))
+
+
+def _together(values: Ints, scale: int) -> Ints:
+    """Add up so many columns at a time, beginning at the right."""
+    rows, width = values.shape
+    padded = np.pad(values, ((0, 0), (-width % scale, 0)))
+    summed: Ints = padded.reshape(rows, -1, scale).sum(axis=2)
+    return summed
+
+
+def _trimmed_mean(squares: Floats) -> Floats:
+    """Give the mean without the largest ones, as if nothing had been left out of squares of normal differences."""
+    count = np.sum(~np.isnan(squares), axis=1)
+    kept = count - _OUTLIERS
+    enough = kept >= _LEAST
+    means = np.full(len(squares), np.nan)
+    if not enough.any():
+        return means
+    sums = np.cumsum(np.sort(squares[enough], axis=1), axis=1)  # NaN goes to the end
+    rows, kept = np.arange(len(sums)), kept[enough]
+    whole = np.array([_share_left(int(each)) for each in count[enough]])
+    means[enough] = sums[rows, kept - 1] / (whole * count[enough])
+    return means
+
+
+@lru_cache(maxsize=4096)
+def _share_left(count: int) -> float:
+    """Give the share of the sum of so many squares of normal numbers that is left without the largest ones."""
+    normal = NormalDist()
+    squares = [normal.inv_cdf((1 + (place + 0.5) / count) / 2) ** 2 for place in range(count)]
+    return sum(squares[:-_OUTLIERS]) / sum(squares)

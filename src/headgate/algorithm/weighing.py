@@ -1,0 +1,183 @@
+"""
+Whether a rescale after a change of the load is better made now, or once more is known of it.
+
+Whoever waits pays for the size that is wrong meanwhile; whoever moves pays for the restart, and for further ones if the
+move proves wrong. Of a change that has lasted for some time it is to be expected that it lasts as long again, so moving
+is right as soon as staying has cost what moving costs: never more than twice what would have been best.
+Source: the ski rental problem (Karlin, Manasse, Rudolph and Sleator 1988).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from statistics import NormalDist
+from typing import Any
+
+from headgate.model.arrival import Arrival
+from headgate.model.decision import Decision, Outcome, Proposal
+from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
+from headgate.model.reasons import Reason
+from headgate.options.autoscaler import AutoscalerOptions
+
+_WRONG = 20.0
+"""Rescales that a wrong one costs: it is corrected by another one, and people trust no autoscaler that flaps."""
+
+_IDLE = 1 / 8
+"""What a second of a subtask that is not needed is worth, in seconds of input that waits."""
+
+_SETTLED = 0.8
+"""Share of the metric window after which a load that did not change counts as settled."""
+
+_CAPACITY_ERROR = 0.03
+"""Standard error of what a vertex can do, as a share of it, measured over a whole window."""
+
+_LEAST_DOWNTIME_S = 1.0
+
+_NORMAL = NormalDist()
+
+_THRESHOLDS = (ScalingMetric.SCALE_UP_RATE_THRESHOLD, ScalingMetric.SCALE_DOWN_RATE_THRESHOLD)
+
+_DEFAULTS = AutoscalerOptions()
+
+_EAGER: Mapping[str, Any] = {"scale_down_interval": timedelta(), "scale_down_max_factor": 1.0}
+"""When to shrink is weighed: neither a wait nor a second step makes it surer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighing:
+    """Both sides for one vertex, in seconds of its input."""
+
+    staying_s: float
+    """What the present size has cost since the load changed."""
+    moving_s: float
+    """What the rescale would cost, the chance that it proves wrong included."""
+    wrong: float
+    """That chance."""
+
+    @property
+    def is_time(self) -> bool:
+        """Tell whether to move."""
+        return self.staying_s >= self.moving_s
+
+
+def eager(options: AutoscalerOptions) -> AutoscalerOptions:
+    """Give the options without what only holds a vertex back from shrinking to its target, unless somebody set that."""
+    unset = {name: value for name, value in _EAGER.items() if getattr(options, name) == getattr(_DEFAULTS, name)}
+    return replace(options, **unset)
+
+
+def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> Decision:
+    """
+    Give a wanted rescale as it is if it is time for it; else keep the job until more is known.
+
+    One vertex for which it is time is enough: the others change in the same restart.
+    """
+    arrival = evaluated.arrival
+    if arrival is None or is_settled(arrival, options):
+        return decision
+    causes = [proposal for proposal in decision.changes.values() if proposal.outside]
+    weighings = [weighed(proposal, evaluated, arrival, options) for proposal in causes]
+    if None in weighings:  # what has cause without numbers follows from something else than the load
+        return decision
+    most = _ripest([weighing for weighing in weighings if weighing])
+    message = f"{decision.message}; {told(arrival, most)}"
+    if most.is_time:
+        return replace(decision, message=message)
+    return replace(decision, outcome=Outcome.KEEP, reason=Reason.EVIDENCE_AWAITED, message=message)
+
+
+def is_settled(arrival: Arrival, options: AutoscalerOptions) -> bool:
+    """Tell whether the load is what it has been for about the whole window."""
+    return not arrival.changed and arrival.lasted_s >= _SETTLED * options.metrics_window.total_seconds()
+
+
+def weighed(
+    proposal: Proposal, evaluated: EvaluatedMetrics, arrival: Arrival, options: AutoscalerOptions
+) -> Weighing | None:
+    """Weigh the change of one vertex; None where its numbers do not tell."""
+    known = evaluated.vertices[proposal.vertex]
+    rates = _rates(known)
+    if rates is None:
+        return None
+    capacity, target = rates
+    gain = capacity * (proposal.wanted / proposal.current - 1)
+    share = gain / target if gain > 0 else -gain / capacity * _IDLE
+    downtime = evaluated.downtime.expected if evaluated.downtime else options.restart_time
+    wrong = chance_of_wrong(proposal, known, math.hypot(arrival.error, capacity_error(evaluated)))
+    return Weighing(
+        staying_s=share * arrival.lasted_s,
+        moving_s=max(downtime.total_seconds(), _LEAST_DOWNTIME_S) * (1 + _WRONG * wrong),
+        wrong=wrong,
+    )
+
+
+def _rates(known: VertexMetrics) -> tuple[float, float] | None:
+    capacity = known.metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
+    target = known.metrics.get(ScalingMetric.TARGET_DATA_RATE, math.nan)
+    is_told = math.isfinite(capacity) and capacity > 0 and math.isfinite(target)
+    return (capacity, target) if is_told else None
+
+
+def capacity_error(evaluated: EvaluatedMetrics) -> float:
+    """Give the standard error of what vertices can do, as a share of it: the shorter they were watched the larger."""
+    return _CAPACITY_ERROR / math.sqrt(evaluated.coverage) if evaluated.coverage > 0 else math.inf
+
+
+def chance_of_wrong(proposal: Proposal, known: VertexMetrics, error: float) -> float:
+    """
+    Give the probability that the load is none that the wanted parallelism is right for.
+
+    Growth is wrong if the present size would do, or if it would have to grow again; that it could have been less is
+    worth no waiting. Shrinking is wrong if the present size is right, if the vertex would have to grow again, or if it
+    could shrink further. The load is taken to be normal.
+    """
+    if math.isinf(error):
+        return 1.0
+    too_slow, too_fast = (known.metrics.get(threshold) for threshold in _THRESHOLDS)
+    wanted = largest_load(proposal.wanted / proposal.current, known, too_slow)
+    if proposal.wanted > proposal.current:
+        now = largest_load(1.0, known, too_slow)
+        # who cannot grow as far as the load asks for does right to grow as far as possible
+        again = 1 - _below(wanted, error) if wanted > 1 else 0.0
+        return min(_below(now, error) + again, 1.0)
+    stays = largest_load(1.0, known, too_fast)
+    less = largest_load((proposal.wanted - 1) / proposal.current, known, known.needed_capacity)
+    return min(1 - _below(min(wanted, stays), error) + _below(less, error), 1.0)
+
+
+def largest_load(size: float, known: VertexMetrics, asked: float | None) -> float:
+    """
+    Give the load, in shares of the present one, at which a size of the vertex would just do what is asked of it.
+
+    What is asked follows from the load: of one that is twice as large it would be twice as much, but for the catch-up.
+    Source: the thresholds and the capacity of FLIP-271, `catch-up + load / utilization`, solved for the load.
+    """
+    catch_up = known.metrics.get(ScalingMetric.CATCH_UP_DATA_RATE, 0.0)
+    asked = (math.inf if asked is None else asked) - catch_up
+    capacity = known.metrics[ScalingMetric.TRUE_PROCESSING_RATE] * size - catch_up
+    return capacity / asked if asked > 0 else math.inf
+
+
+def _below(load: float, error: float) -> float:
+    """Give the probability that the load is less than so many times what it was measured to be."""
+    if error == 0 or math.isinf(load):
+        return float(load > 1)
+    return _NORMAL.cdf((load - 1) / error)
+
+
+def _ripest(weighings: Sequence[Weighing]) -> Weighing:
+    return max(weighings, key=lambda each: each.staying_s / each.moving_s)
+
+
+def told(arrival: Arrival, weighing: Weighing) -> str:
+    """Word what was weighed."""
+    since = "changed" if arrival.changed else "is known since"
+    known = "not known yet" if math.isinf(arrival.error) else f"within {2 * arrival.error:.0%}"
+    return (
+        f"the load {since} {arrival.lasted_s:.0f} s ago ({known}): "
+        f"staying has cost {weighing.staying_s:.1f} s of input, "
+        f"moving costs {weighing.moving_s:.1f} s with a chance of {weighing.wrong:.0%} to be wrong"
+    )

@@ -1,0 +1,19 @@
+"""What is known of a job's input: since when it has been what it is, and how well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """The rate that comes into all sources of a job together."""
+
+    per_s: float
+    """Records/s; NaN where nothing is known of the time since the change."""
+    error: float
+    """Its standard error, as a share of it; infinite where that cannot be told."""
+    lasted_s: float
+    """How long it has been so, as far as that was measured."""
+    changed: bool
+    """Whether it began with a change; otherwise nothing changed in all the time that is known."""
