@@ -23,7 +23,8 @@ class Load:
 
     seed: int
     duration_s: int = 1200
-    lead_s: int = 60
+    lead_s: int = 240
+    """Until a new application is as fast as it gets, and a size that was chosen before that is mended."""
     least_per_s: float = 120.0
     """In a trough without the step."""
     amplitude_per_s: float = 190.0
