@@ -22,8 +22,11 @@ from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetric
 from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions
 
-_WRONG = 20.0
-"""Rescales that a wrong one costs: it is corrected by another one, and people trust no autoscaler that flaps."""
+_REVERSED = 20.0
+"""Rescales that one costs that has to be taken back: people trust no autoscaler that flaps."""
+
+_REPEATED = 4.0
+"""Rescales that one costs that turns out to be only the first of two steps."""
 
 _IDLE = 1 / 8
 """What a second of a subtask that is not needed is worth, in seconds of input that waits."""
@@ -31,8 +34,8 @@ _IDLE = 1 / 8
 _SETTLED = 0.8
 """Share of the metric window after which a load that did not change counts as settled."""
 
-_CAPACITY_ERROR = 0.03
-"""Standard error of what a vertex can do, as a share of it, measured over a whole window."""
+_CAPACITY_ERROR = 0.1
+"""Standard error of what one sample tells that a vertex can do, as a share of it."""
 
 _LEAST_DOWNTIME_S = 1.0
 
@@ -53,9 +56,11 @@ class Weighing:
     staying_s: float
     """What the present size has cost since the load changed."""
     moving_s: float
-    """What the rescale would cost, the chance that it proves wrong included."""
-    wrong: float
-    """That chance."""
+    """What the rescale would cost, the chances that it is not the last one included."""
+    reversed: float
+    """That chance: of having to go back."""
+    repeated: float
+    """That of having to go on."""
 
     @property
     def is_time(self) -> bool:
@@ -106,11 +111,12 @@ def weighed(
     gain = capacity * (proposal.wanted / proposal.current - 1)
     share = gain / target if gain > 0 else -gain / capacity * _IDLE
     downtime = evaluated.downtime.expected if evaluated.downtime else options.restart_time
-    wrong = chance_of_wrong(proposal, known, math.hypot(arrival.error, capacity_error(evaluated)))
+    back, on = chances(proposal, known, _error(arrival, evaluated))
     return Weighing(
         staying_s=share * arrival.lasted_s,
-        moving_s=max(downtime.total_seconds(), _LEAST_DOWNTIME_S) * (1 + _WRONG * wrong),
-        wrong=wrong,
+        moving_s=max(downtime.total_seconds(), _LEAST_DOWNTIME_S) * (1 + _REVERSED * back + _REPEATED * on),
+        reversed=back,
+        repeated=on,
     )
 
 
@@ -121,31 +127,32 @@ def _rates(known: VertexMetrics) -> tuple[float, float] | None:
     return (capacity, target) if is_told else None
 
 
+def _error(arrival: Arrival, evaluated: EvaluatedMetrics) -> float:
+    """Give the standard error of what is needed, as a share of it: of the load, and of what vertices can do."""
+    return math.inf if arrival.error is None else math.hypot(arrival.error, capacity_error(evaluated))
+
+
 def capacity_error(evaluated: EvaluatedMetrics) -> float:
     """Give the standard error of what vertices can do, as a share of it: the shorter they were watched the larger."""
-    return _CAPACITY_ERROR / math.sqrt(evaluated.coverage) if evaluated.coverage > 0 else math.inf
+    return _CAPACITY_ERROR / math.sqrt(max(evaluated.samples, 1))
 
 
-def chance_of_wrong(proposal: Proposal, known: VertexMetrics, error: float) -> float:
+def chances(proposal: Proposal, known: VertexMetrics, error: float) -> tuple[float, float]:
     """
-    Give the probability that the load is none that the wanted parallelism is right for.
+    Give the probabilities that the rescale has to be taken back, and that another one in the same direction follows.
 
-    Growth is wrong if the present size would do, or if it would have to grow again; that it could have been less is
-    worth no waiting. Shrinking is wrong if the present size is right, if the vertex would have to grow again, or if it
-    could shrink further. The load is taken to be normal.
+    Growth is taken back if the present size would have done; that a bit less would do is worth no waiting. Shrinking is
+    taken back if the present size was right, or the vertex has to grow again. The load is taken to be normal.
     """
     if math.isinf(error):
-        return 1.0
+        return 1.0, 0.0
     too_slow, too_fast = (known.metrics.get(threshold) for threshold in _THRESHOLDS)
-    wanted = largest_load(proposal.wanted / proposal.current, known, too_slow)
+    most = largest_load(proposal.wanted / proposal.current, known, too_slow)
     if proposal.wanted > proposal.current:
-        now = largest_load(1.0, known, too_slow)
         # who cannot grow as far as the load asks for does right to grow as far as possible
-        again = 1 - _below(wanted, error) if wanted > 1 else 0.0
-        return min(_below(now, error) + again, 1.0)
-    stays = largest_load(1.0, known, too_fast)
+        return _below(largest_load(1.0, known, too_slow), error), 1 - _below(most, error) if most > 1 else 0.0
     less = largest_load((proposal.wanted - 1) / proposal.current, known, known.needed_capacity)
-    return min(1 - _below(min(wanted, stays), error) + _below(less, error), 1.0)
+    return 1 - _below(min(most, largest_load(1.0, known, too_fast)), error), _below(less, error)
 
 
 def largest_load(size: float, known: VertexMetrics, asked: float | None) -> float:
@@ -175,9 +182,10 @@ def _ripest(weighings: Sequence[Weighing]) -> Weighing:
 def told(arrival: Arrival, weighing: Weighing) -> str:
     """Word what was weighed."""
     since = "changed" if arrival.changed else "is known since"
-    known = "not known yet" if math.isinf(arrival.error) else f"within {2 * arrival.error:.0%}"
+    known = "not known yet" if arrival.error is None else f"within {2 * arrival.error:.0%}"
     return (
         f"the load {since} {arrival.lasted_s:.0f} s ago ({known}): "
         f"staying has cost {weighing.staying_s:.1f} s of input, "
-        f"moving costs {weighing.moving_s:.1f} s with a chance of {weighing.wrong:.0%} to be wrong"
+        f"moving costs {weighing.moving_s:.1f} s "
+        f"with a chance of {weighing.reversed:.0%} to have to go back, of {weighing.repeated:.0%} to go on"
     )

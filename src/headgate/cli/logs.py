@@ -79,15 +79,18 @@ class DecisionLog:
         if not self._ready:
             self._ready = True
             _log.info("ready")
-        decided = {decision.job: decision for decision in decisions}
-        for job, decision in decided.items():
+        self.early(decisions := tuple(decisions))
+        for gone in self._said.keys() - {decision.job for decision in decisions}:
+            del self._said[gone]
+
+    def early(self, decisions: Iterable[Decision]) -> None:
+        """Take decisions for a few jobs, made between two cycles."""
+        for decision in decisions:
             changes = {p.name: (p.current, p.wanted) for p in decision.changes.values()}
             gist = (decision.outcome, decision.reason, tuple(changes.items()))
-            if self._said.get(job) != gist:
+            if self._said.get(decision.job) != gist:
                 self._log(decision, changes)
-            self._said[job] = gist
-        for gone in self._said.keys() - decided.keys():
-            del self._said[gone]
+            self._said[decision.job] = gist
 
     def _log(self, decision: Decision, changes: dict[str, tuple[int, int]]) -> None:
         _log.info(

@@ -56,6 +56,7 @@ async def _serve(live: LiveOptions) -> None:
     stop.listen()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, live.demand)
     logs.announce(live.options)
-    async with wiring.service(live.options, live=live, on_decisions=logs.DecisionLog()) as runner:
+    log = logs.DecisionLog()
+    async with wiring.service(live.options, live=live, on_decisions=log, on_early_decisions=log.early) as runner:
         await runner.run(stop.wanted)
     logs.farewell()

@@ -51,6 +51,10 @@ class Cycle:
     events: EventHandler
     decisions: DecisionSink
     rollback: RollbackStep = field(default_factory=RollbackStep)
+    early: FleetEvaluator | None = None
+    """Evaluates the few jobs that are decided for before their turn; None: the evaluator of all does."""
+    early_decisions: DecisionSink | None = None
+    """Keeps what is decided of them, apart from whole cycles; None: with those."""
     recorder: Recorder | None = None
     """Keeps what decisions depended on; None: nobody will make them again."""
     steering: Steering | None = None
@@ -103,18 +107,50 @@ class Cycle:
         self.outbox.keep_only(observations.keys())
         self.restarts.keep_only(observations.keys())
         held = await self.outbox.open_all(observations)
-        answers = await self._evaluate(self._candidates(observations, held, now), now)
-        late = timedelta(seconds=self.stopwatch() - began)
-        decisions = await asyncio.gather(
-            *(self._care_for(seen, held[key], answers, now, late) for key, seen in sorted(observations.items()))
-        )
-        await self._keep(decisions, now)
+        decisions = await self._decide(observations, held, now, self.evaluator, began)
+        await self._keep(decisions, now, self.decisions)
         if self.steering:
             await self.steering.steer({**everybodys, **observations}, decisions, _on_trial(held), now)
+        await self._record(observations, held, now)
+        return decisions
+
+    async def run_early(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
+        """
+        Decide for some observed jobs before their turn, act where that is allowed, keep every outcome; never raises.
+
+        What concerns other jobs, or the cluster, is left to whole cycles. `now` is the begin of none of these.
+        """
+        began = self.stopwatch()
+        if not await self._know_orders(now):
+            return ()
+        observations = self._under_orders(observations)
+        observations = {job: seen for job, seen in observations.items() if self.outbox.looks_after(job)}
+        held = await self.outbox.open_all(observations)
+        decisions = await self._decide(observations, held, now, self.early or self.evaluator, began)
+        await self._keep(decisions, now, self.early_decisions or self.decisions)
+        await self._record(observations, held, now)
+        return decisions
+
+    async def _decide(
+        self,
+        observations: Mapping[JobKey, Observation],
+        held: MutableMapping[JobKey, Held],
+        now: datetime,
+        evaluator: FleetEvaluator,
+        began: float,
+    ) -> tuple[Decision, ...]:
+        """Evaluate some jobs together, and care for each."""
+        answers = await self._evaluate(evaluator, self._candidates(observations, held, now), now)
+        late = timedelta(seconds=self.stopwatch() - began)
+        cared_for = (self._care_for(seen, held[key], answers, now, late) for key, seen in sorted(observations.items()))
+        return tuple(await asyncio.gather(*cared_for))
+
+    async def _record(
+        self, observations: Mapping[JobKey, Observation], held: Mapping[JobKey, Held], now: datetime
+    ) -> None:
         # Last of all: nothing that acts waits for a record.
         if self.recorder:
             await self.recorder.record(observations, held, now)
-        return tuple(decisions)
 
     async def _know_orders(self, now: datetime) -> bool:
         """Read what people have ordered; while the store does not answer, what it told before holds."""
@@ -126,7 +162,7 @@ class Cycle:
         """Decide nothing: any job may be one that must not be changed."""
         why = NotReady(reason=Reason.CYCLE_FAILED, message="what people have ordered is not known yet")
         decisions = [not_ready(job, why, now) for job in sorted(observations) if self.outbox.looks_after(job)]
-        await self._keep(decisions, now)
+        await self._keep(decisions, now, self.decisions)
         return tuple(decisions)
 
     def _under_orders(self, observations: Mapping[JobKey, Observation]) -> Mapping[JobKey, Observation]:
@@ -160,11 +196,13 @@ class Cycle:
                 found += [known] if known else []
         return found
 
-    async def _evaluate(self, candidates: Sequence[Candidate], now: datetime) -> Mapping[JobKey, Answer]:
+    async def _evaluate(
+        self, evaluator: FleetEvaluator, candidates: Sequence[Candidate], now: datetime
+    ) -> Mapping[JobKey, Answer]:
         # An empty fleet is evaluated too: Spark takes its seconds to start while there is nothing to wait for it.
         try:
             async with asyncio.timeout(self.evaluation_limit.total_seconds()):
-                return await asyncio.to_thread(self.evaluator.evaluate, candidates, now)
+                return await asyncio.to_thread(evaluator.evaluate, candidates, now)
         except TimeoutError:
             return self._unevaluated(candidates, f"no answer within {self.evaluation_limit}", now)
         except Exception as error:  # noqa: BLE001 - open intents are settled all the same, whatever failed here
@@ -191,9 +229,9 @@ class Cycle:
             why = NotReady(reason=Reason.CYCLE_FAILED, message=f"this cycle failed: {error}")
             return not_ready(seen.ctx.key, why, now)
 
-    async def _keep(self, decisions: Sequence[Decision], now: datetime) -> None:
+    async def _keep(self, decisions: Sequence[Decision], now: datetime, sink: DecisionSink) -> None:
         try:
-            await asyncio.to_thread(self.decisions.append_decisions, decisions)
+            await asyncio.to_thread(sink.append_decisions, decisions)
         except Exception as error:  # noqa: BLE001 - what was decided is done; the next cycle's decisions may be kept
             self._tell("decisions could not be kept", str(error) or type(error).__name__, now)
 

@@ -7,13 +7,13 @@ Each cluster has an observer of its own, so that one that hangs makes no other l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headgate.algorithm.history import aged, growths
-from headgate.algorithm.rules import is_fast
+from headgate.algorithm.rules import is_fast, reach
 from headgate.control import reports
 from headgate.control.restarts import Restarts
 from headgate.errors import HeadgateError, NotFoundError
@@ -75,12 +75,31 @@ class Observer:
         self._events = events
         self._time_limit = time_limit.total_seconds()
         self._failing: set[str] = set()
+        self._observing = asyncio.Lock()
         self.latest: Mapping[JobKey, Observation] = {}
         self.failed: Mapping[JobKey, JobContext] = {}
         """Jobs that have ended by a failure, as long as their cluster lists them: a rescale may have been why."""
 
     async def observe(self, at: datetime) -> None:
         """Take one sample of each live job, keep them, and tell of clusters and jobs that came or went."""
+        async with self._observing:
+            await self._observe(at)
+
+    async def observe_again(self, jobs: Collection[JobKey], at: datetime) -> None:
+        """
+        Take another sample of some jobs before their turn, and keep it.
+
+        Nothing is done while their turn is under way. A job that is gone is left to its next one.
+        """
+        if self._observing.locked():
+            return
+        async with self._observing:
+            again = [self._observe_job(self.latest[job].ctx, at) for job in jobs if job in self.latest]
+            seen = [one for one in await asyncio.gather(*again) if one]
+            await self._keep(_taken(seen), at)
+            self.latest = {**self.latest, **{one.ctx.key: one for one in seen}}
+
+    async def _observe(self, at: datetime) -> None:
         listed = await self._fetcher.fetch()
         self._tell_of_clusters(listed.failures, at)
         self._tell_of_options(listed.jobs, at)
@@ -96,7 +115,7 @@ class Observer:
         latest = {one.ctx.key: one for one in (*(one for one in seen if one), *unreachable)}
         self._tell_of_presence(latest.keys(), over, at)
         # Kept before it is known: a decision goes by no sample that its evaluation does not find.
-        await self._keep([one.sample for one in seen if one and one.sample and one.problem is None], at)
+        await self._keep(_taken(seen), at)
         self.latest, self.failed = latest, failed
 
     async def _observe_job(self, ctx: JobContext, at: datetime) -> Observation | None:
@@ -159,6 +178,10 @@ class Observer:
             self._events.handle(reports.fleet_error("samples could not be kept", why, at))
 
 
+def _taken(seen: Iterable[Observation | None]) -> list[JobSample]:
+    return [one.sample for one in seen if one and one.sample and one.problem is None]
+
+
 def _unreachable(old: Observation, why: str) -> Observation:
     problem = NotReady(reason=Reason.JOB_UNREACHABLE, message=f"its cluster does not answer: {why}")
     return replace(old, problem=problem)
@@ -195,7 +218,7 @@ def _arrivals_begin(seen: Observation, sample: JobSample, options: AutoscalerOpt
     """
     if not is_fast(options) or sample.settings.shared_workers:
         return None
-    return max(filter(None, (now - options.metrics_window, seen.since)))
+    return max(filter(None, (now - reach(options), seen.since)))
 
 
 def _window_begin(seen: Observation, sample: JobSample, options: AutoscalerOptions, now: datetime) -> datetime:

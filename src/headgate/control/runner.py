@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from headgate.control import reports
 from headgate.control.cycle import Cycle
+from headgate.control.early import EarlyTicks
 from headgate.control.leases import Leases
 from headgate.control.observation import Observation, Observer
 from headgate.model.decision import Decision
@@ -32,9 +33,13 @@ class Work(StrEnum):
 
     COLLECT = "collecting"
     DECIDE = "deciding"
+    EARLY = "deciding early"
     UPKEEP = "keeping the log in order"
     LEASES = "renewing leases"
     LEARN = "learning how long rescales take"
+
+
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +92,8 @@ class Runner:
     collect_interval: Live[timedelta]
     decide_interval: Live[timedelta]
     clock: Clock = lambda: datetime.now(UTC)
+    early: EarlyTicks | None = None
+    """What is done between the ticks; None: nothing."""
     leases: Leases | None = None
     """Which jobs are this process's; None: all."""
     decides: bool = True
@@ -95,6 +102,8 @@ class Runner:
     """Awaited before each cycle, in the same tick: what it changes holds for that cycle."""
     on_decisions: Listener = lambda _: None
     """Told of every cycle's decisions."""
+    on_early_decisions: Listener = lambda _: None
+    """Told of decisions that were made before their turn, for a few jobs."""
     on_begin: BeatListener = lambda _: None
     """Told of every tick that begins; must not raise."""
     on_tick: TickListener = lambda _: None
@@ -107,6 +116,9 @@ class Runner:
     learn_interval: timedelta = timedelta(minutes=2)
     """How often what rescales were seen to take is learnt anew, in a thread beside the cycles."""
 
+    _deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """Held by whoever decides: of one job there is one decision at a time."""
+
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
         async with asyncio.TaskGroup() as tasks:
@@ -117,6 +129,8 @@ class Runner:
                 )
                 tasks.create_task(collecting)
             tasks.create_task(self._every(self.decide_interval, Work.DECIDE, self._decide, stop))
+            if self.early and self.decides:
+                tasks.create_task(self._between_ticks(self.early, stop))
             if self.leases:
                 tasks.create_task(self._every(self.leases.interval, Work.LEASES, self.leases.on_tick, stop))
             tasks.create_task(self._every(self.upkeep_interval, Work.UPKEEP, self._keep_house, stop))
@@ -145,10 +159,28 @@ class Runner:
             await self.leases.before_cycle(at)
             if others := self.leases.company():
                 self.events.handle(reports.jobs_divided(others, at))
-        return await self.cycle.run(self.latest, at, failed=self.failed)
+        async with self._deciding:
+            return await self.cycle.run(self.latest, at, failed=self.failed)
 
     async def _decide(self, at: datetime) -> None:
         self.on_decisions(await self.decide(at))
+
+    async def _between_ticks(self, early: EarlyTicks, stop: asyncio.Event) -> None:
+        """Do so at instants that are no tick's: the log tells both apart by their time."""
+
+        async def do(at: datetime) -> None:
+            await early.look(at)
+            async with self._deciding:
+                decisions = await early.decide(at)
+            if decisions:
+                self.on_early_decisions(decisions)
+
+        while not stop.is_set():
+            await _wait(stop, in_force(early.interval))
+            at = self.clock()
+            regular = (in_force(self.collect_interval), in_force(self.decide_interval))
+            if all(tick_of(at, interval) < tick_of(at, _MILLISECOND) for interval in regular):
+                await self._attempt(Work.EARLY, do, at, _MILLISECOND)
 
     async def _keep_house(self, at: datetime) -> None:
         await asyncio.to_thread(self.upkeep, at)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 class Arrival:
     """The rate that comes into all sources of a job together."""
 
-    per_s: float
-    """Records/s; NaN where nothing is known of the time since the change."""
-    error: float
-    """Its standard error, as a share of it; infinite where that cannot be told."""
+    per_s: float | None
+    """Records/s; None where nothing is known of the time since the change."""
+    error: float | None
+    """Its standard error, as a share of it; None where that cannot be told."""
     lasted_s: float
     """How long it has been so, as far as that was measured."""
     changed: bool

@@ -213,6 +213,9 @@ class ServiceOptions(Options):
     collect_interval: PositiveDuration = option("collect.interval", timedelta(seconds=10))
     """How often samples are taken."""
 
+    collect_closely: PositiveDuration = option("collect.changing-interval", timedelta(seconds=1))
+    """How often samples are taken of a job whose load has just changed, where its `headgate.reaction` is `fast`."""
+
     collect_on: Place = option("collect.on", Place.SERVICE)
     """`service`, or `spark` to ask the REST interfaces of `clusters` from Spark's executors; all else stays here."""
 

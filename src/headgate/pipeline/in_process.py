@@ -112,6 +112,10 @@ class InProcessEvaluator:
         self._roster = Roster()
         self._lock = Lock()
 
+    def begin_with(self, vertices: pa.Table, jobs: pa.Table) -> None:
+        """Begin with rows of the log's `samples` and `jobs`."""
+        self._kept = kept_vertices(vertices), kept_jobs(jobs)
+
     def append(self, samples: Sequence[JobSample], /) -> None:
         """Keep the samples of one tick of one cluster, and drop those that have become too old."""
         if not samples:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from headgate.algorithm.rules import reach
 from headgate.config.other import OtherOptions
 from headgate.errors import ConfigError, NotFoundError
 from headgate.options.service import Pipeline, ServiceOptions
@@ -132,8 +133,8 @@ def _longest_window(reader: LogReader, stretch: Stretch, other: OtherOptions) ->
     for text in reader.texts("circumstances", "options", since, until):
         with suppress(ConfigError, ValueError):  # told of where the job is decided for
             held = read_options(text)
-            longest = max(longest, held.metrics_window)
-            longest = max(longest, other.over(held).metrics_window)
+            longest = max(longest, reach(held))
+            longest = max(longest, reach(other.over(held)))
     for text in reader.texts("circumstances", "settings", since, until):
         with suppress(ValueError):
             settings = read_settings(text)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from headgate.algorithm.rules import reach
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.deciding import PluginDecider
+from headgate.control.early import EarlyTicks
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
 from headgate.control.reactive.deciding import ReactiveDecider
@@ -55,11 +57,17 @@ class ControlLoop:
 
     observer: Observer
     cycle: Cycle
+    early: EarlyTicks
 
     async def decide(self, now: datetime) -> None:
         """Run one cycle over what was observed last, with all that is known by then of how long rescales take."""
         self.cycle.restarts.learn(now)
         await self.cycle.run(self.observer.latest, now)
+
+    async def decide_early(self, now: datetime) -> None:
+        """Look at what is changing, and decide for jobs of which enough is known."""
+        await self.early.look(now)
+        await self.early.decide(now)
 
 
 def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, store: StateStore) -> ControlLoop:
@@ -67,40 +75,35 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
     events = MergingEventHandler(kept)
     collector = SimulatedMetricCollector(cluster)
     outbox = Outbox(store=store, events=events)
-    fleet = InProcessEvaluator(collect_interval=scenario.collect_interval, keep=scenario.autoscaler.metrics_window)
+    fleet = InProcessEvaluator(collect_interval=scenario.collect_interval, keep=reach(scenario.autoscaler))
     steering = Steering(events=events)
     book = RescaleBook()
     downtimes = DowntimeLearner(book)
-    return ControlLoop(
-        observer=Observer(
-            fetcher=SimulatedJobListFetcher(cluster, lambda _: scenario.autoscaler),
-            collector=collector,
-            sink=NotedSamples(fleet, book),
-            events=events,
-            time_limit=timedelta(minutes=1),
-        ),
-        cycle=Cycle(
-            mode=Mode.ACT,
-            evaluator=SelectedEvaluator(
-                fleet=fleet,
-                windows=fleet,
-                host=inline_host(),
-                events=events,
-                collect_interval=scenario.collect_interval,
-            ),
-            actuator=Actuator(
-                collector=collector, realizer=SimulatedScalingRealizer(cluster), outbox=outbox, events=events
-            ),
-            outbox=outbox,
-            events=events,
-            decisions=NotedDecisions(kept, book),
-            restarts=Restarts(model=downtimes, learn=downtimes.learn),
-            steering=steering,
-            rollback=RollbackStep(failures=SimulatedFailureHistory(cluster)),
-            decider=ReactiveDecider(
-                usual=PluginDecider(host=inline_host(), events=events), events=events, ledger=steering.ledger
-            ),
-            # Deciding takes no time in a simulation, however long it really takes.
-            stopwatch=lambda: 0.0,
-        ),
+    observer = Observer(
+        fetcher=SimulatedJobListFetcher(cluster, lambda _: scenario.autoscaler),
+        collector=collector,
+        sink=NotedSamples(fleet, book),
+        events=events,
+        time_limit=timedelta(minutes=1),
     )
+    cycle = Cycle(
+        mode=Mode.ACT,
+        evaluator=SelectedEvaluator(
+            fleet=fleet, windows=fleet, host=inline_host(), events=events, collect_interval=scenario.collect_interval
+        ),
+        actuator=Actuator(
+            collector=collector, realizer=SimulatedScalingRealizer(cluster), outbox=outbox, events=events
+        ),
+        outbox=outbox,
+        events=events,
+        decisions=NotedDecisions(kept, book),
+        restarts=Restarts(model=downtimes, learn=downtimes.learn),
+        steering=steering,
+        rollback=RollbackStep(failures=SimulatedFailureHistory(cluster)),
+        decider=ReactiveDecider(
+            usual=PluginDecider(host=inline_host(), events=events), events=events, ledger=steering.ledger
+        ),
+        # Deciding takes no time in a simulation, however long it really takes.
+        stopwatch=lambda: 0.0,
+    )
+    return ControlLoop(observer=observer, cycle=cycle, early=EarlyTicks(observers=(observer,), cycle=cycle))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 
+from headgate.control.early import CLOSELY
 from headgate.engines.simulated.cluster import START, SimulatedCluster
 from headgate.engines.simulated.failures import planned
 from headgate.engines.simulated.settings import Conditions
@@ -45,7 +46,7 @@ class Simulation:
         self._recorder = Recorder(self.cluster)
         self._store = MemoryStateStore()
         self.restart_headgate()
-        self._collected = self._decided = timedelta()
+        self._collected = self._decided = self._looked = timedelta()
 
     def run(self, progress: Progress = silently) -> Run:
         """Simulate what is left of the scenario's duration, and give the result."""
@@ -95,9 +96,11 @@ class Simulation:
         self._recorder.take()
 
     def _next_tick(self) -> timedelta:
+        early = [self._looked + CLOSELY] if self._loop.early.is_alert else []
         return min(
             self._collected + self.scenario.collect_interval,
             self._decided + self.scenario.decide_interval,
+            *early,
         )
 
     async def _tick(self, tick: timedelta) -> None:
@@ -106,9 +109,12 @@ class Simulation:
             self._collected = tick
             self._recorder.take()
             await self._loop.observer.observe(now)
+        self._looked = tick
         if tick == self._decided + self.scenario.decide_interval:
             self._decided = tick
             await self._loop.decide(now)
+        else:
+            await self._loop.decide_early(now)
 
 
 def _takes_back(event: Event, job: str) -> bool:

@@ -107,10 +107,19 @@ class Board:
         self.phases.end_cycle()
         with self._lock:
             self._standings = {one.job: _standing(one, self._standings.get(one.job)) for one in decisions}
-            self._decisions.update((one.job.cluster, one.outcome, one.reason) for one in decisions)
-            for one in decisions:
-                self._counts[one.job] = self._counts.get(one.job, JobCounts(at=one.at)).with_decision(one)
+            self._count(decisions)
             self._let_go(max((one.at for one in decisions), default=None))
+
+    def decided_early(self, decisions: Sequence[Decision]) -> None:
+        """Take decisions for a few jobs, made before their turn: the others stand as they did."""
+        with self._lock:
+            self._standings |= {one.job: _standing(one, self._standings.get(one.job)) for one in decisions}
+            self._count(decisions)
+
+    def _count(self, decisions: Sequence[Decision]) -> None:
+        self._decisions.update((one.job.cluster, one.outcome, one.reason) for one in decisions)
+        for one in decisions:
+            self._counts[one.job] = self._counts.get(one.job, JobCounts(at=one.at)).with_decision(one)
 
     def told(self, event: Event) -> None:
         """Take an event, before any merging."""

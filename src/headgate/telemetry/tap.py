@@ -60,6 +60,18 @@ class Tap:
 
         return both
 
+    def early_decisions(self, listener: Listener) -> Listener:
+        """Hear of decisions that were made before their turn, before the listener does."""
+        board = self.board
+        if board is None:
+            return listener
+
+        def both(decisions: tuple[Decision, ...]) -> None:
+            board.decided_early(decisions)
+            listener(decisions)
+
+        return both
+
     @property
     def ticks(self) -> TickListener:
         """Hear of every tick."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from headgate.control.early import EarlyTicks
 from headgate.control.observation import Observer
 from headgate.control.recording import Recorder
 from headgate.engines.simulated.cluster import START, SimulatedCluster
@@ -106,7 +107,7 @@ class RecordedService:
         )
         decisions = NotedDecisions(_Both(log, kept), book)
         cycle = replace(cycle, evaluator=evaluator, recorder=recorder, decisions=decisions)
-        self._loop = ControlLoop(observer=observer, cycle=cycle)
+        self._loop = ControlLoop(observer=observer, cycle=cycle, early=EarlyTicks(observers=(observer,), cycle=cycle))
 
     def advance_to(self, at: timedelta) -> None:
         """Let time pass until so long after the begin, with every tick on the way."""

@@ -23,7 +23,7 @@ from headgate.signals.discreet import DiscreetSource
 from headgate.signals.opening import close_sources, open_sources
 from headgate.wiring.data import data_path
 from headgate.wiring.deciding import Deciding
-from headgate.wiring.engines import collect_time_limit, open_engines
+from headgate.wiring.engines import Now, collect_time_limit, open_engines
 from headgate.wiring.executors import crew_of, start_spark
 from headgate.wiring.extending import job_lists, open_host
 from headgate.wiring.reacting import open_steering
@@ -39,6 +39,7 @@ async def service(
     *,
     live: LiveOptions | None = None,
     on_decisions: Listener = lambda _: None,
+    on_early_decisions: Listener = lambda _: None,
     events: EventHandler | None = None,
     decisions: DecisionSink | None = None,
 ) -> AsyncIterator[Runner]:
@@ -79,7 +80,8 @@ async def service(
             steering=open_steering(now, host, engines.spark, outbox=outbox, events=told, stack=stack),
             tap=tap,
         )
-        yield deciding.runner(live=live, on_decisions=on_decisions, upkeep=lambda at: _keep_house(now(), listeners, at))
+        house = partial(_keep_house, now, listeners)
+        yield deciding.runner(live=live, on_decisions=on_decisions, on_early_decisions=on_early_decisions, upkeep=house)
 
 
 def _in_force(options: ServiceOptions, live: LiveOptions | None) -> ServiceOptions:
@@ -106,7 +108,8 @@ def _signal_source(host: PluginHost, name: str, parameters: Mapping[str, str]) -
     return DiscreetSource(plugin=host.made_plugin(Kind.SIGNAL_SOURCE, name, parameters))
 
 
-def _keep_house(options: ServiceOptions, listeners: EventService, at: datetime) -> None:
+def _keep_house(now: Now, listeners: EventService, at: datetime) -> None:
+    options = now()
     try:
         upkeep(options.log, at)
     finally:

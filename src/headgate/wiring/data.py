@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from headgate.algorithm.rules import reach
 from headgate.engines.flink.local.java import find_java
 from headgate.errors import UnreachableError
 from headgate.options.service import Pipeline, ServiceOptions
 from headgate.pipeline.downtime import DowntimeLearner, RescaleSource
 from headgate.pipeline.downtime_book import NotedDecisions, NotedSamples, RescaleBook
+from headgate.pipeline.early import EarlyEvaluator, FollowedSamples
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.selected import WindowSource
 from headgate.ports import CircumstanceSink, DecisionSink, EventHandler, FleetEvaluator, SampleSink
@@ -42,7 +44,11 @@ class DataPath:
     samples_of: Callable[[str], SampleSink]
     """The sink of a cluster's samples."""
     decisions: DecisionSink
+    early_decisions: DecisionSink
+    """Those that are made before their turn: a cycle's are the last word on all jobs, and these on a few."""
     evaluator: FleetEvaluator
+    early: FleetEvaluator | None
+    """Evaluates those few; None: as all others."""
     windows: WindowSource
     """Gives samples back, for jobs that are evaluated apart."""
     circumstances: CircumstanceSink | None
@@ -66,28 +72,33 @@ def data_path(
     """
     open_intake(options, told, stack)
     root = root_of(options.log)
-    decisions = SampleLog(root, shard=shard_of_this_process(time.time()))
+    decisions, early_decisions = (SampleLog(root, shard=shard_of_this_process(time.time())) for _ in range(2))
     detour = open_detour(options, stack)
     if options.pipeline is Pipeline.IN_PROCESS:
-        memory = InProcessEvaluator(collect_interval=lambda: now().collect_interval, keep=lambda: longest_window(now()))
+        memory = InProcessEvaluator(collect_interval=lambda: now().collect_interval, keep=lambda: longest_reach(now()))
         book = RescaleBook()
         return DataPath(
             samples_of=lambda _: detour or NotedSamples(memory, book),
             decisions=NotedDecisions(decisions, book),
+            early_decisions=NotedDecisions(early_decisions, book),
             evaluator=memory,
+            early=None,
             windows=memory,
             circumstances=None,
             downtimes=DowntimeLearner(book),
         )
     inflow = open_inflow(options, told)
     spark = _spark_evaluator(options, now, inflow, root)
+    early = EarlyEvaluator(root, collect_interval=lambda: now().collect_interval, keep=lambda: longest_reach(now()))
     stack.push_async_callback(asyncio.to_thread, spark.close)
     if inflow:
         stack.push_async_callback(asyncio.to_thread, inflow.stream.close)
     return DataPath(
-        samples_of=lambda cluster: detour or SampleLog(root, shard=shard_of(cluster)),
+        samples_of=lambda cluster: detour or FollowedSamples(SampleLog(root, shard=shard_of(cluster)), early),
         decisions=decisions,
+        early_decisions=early_decisions,
         evaluator=spark,
+        early=early,
         windows=LogWindows(root),
         circumstances=decisions,
         downtimes=DowntimeLearner(_log_rescales(spark, root)),
@@ -141,6 +152,6 @@ def _log_rescales(spark: RevivingEvaluator, log: Address) -> RescaleSource:
     return LogRescales(lambda: spark.session, log)
 
 
-def longest_window(options: ServiceOptions) -> timedelta:
-    """Give the longest metric window that any job may have."""
-    return max(one.metrics_window for one in (options.autoscaler, *(job.autoscaler for job in options.jobs)))
+def longest_reach(options: ServiceOptions) -> timedelta:
+    """Give how far back samples of any job may count."""
+    return max(reach(one) for one in (options.autoscaler, *(job.autoscaler for job in options.jobs)))

@@ -10,6 +10,7 @@ from headgate.config.reload import LiveOptions
 from headgate.control.actuation import Actuator
 from headgate.control.cycle import Cycle
 from headgate.control.deciding import PluginDecider
+from headgate.control.early import EarlyTicks
 from headgate.control.memory_raise import WorkersMemoryRaise
 from headgate.control.observation import Observer
 from headgate.control.outbox import Outbox
@@ -50,11 +51,15 @@ class Deciding:
     tap: Tap = field(default_factory=Tap)
     """Hears of what passes."""
 
-    def runner(self, *, live: LiveOptions | None, on_decisions: Listener, upkeep: Upkeep) -> Runner:
+    def runner(
+        self, *, live: LiveOptions | None, on_decisions: Listener, on_early_decisions: Listener, upkeep: Upkeep
+    ) -> Runner:
         """Put together what ticks; live options are looked after, and what comes of cycles is told."""
+        observers, cycle = self.observers(), self.cycle()
         return Runner(
-            observers=self.observers(),
-            cycle=self.cycle(),
+            observers=observers,
+            cycle=cycle,
+            early=self._early(observers, cycle),
             events=self.events,
             leases=self.outbox.leases,
             decides=not self.now().samples.sent_away,
@@ -62,11 +67,18 @@ class Deciding:
             decide_interval=lambda: self.now().decide_interval,
             before_decisions=Reloading(live=live, events=self.events) if live else nothing,
             on_decisions=self.tap.decisions(on_decisions),
+            on_early_decisions=self.tap.early_decisions(on_early_decisions),
             on_begin=self.tap.begins,
             on_tick=self.tap.ticks,
             on_stop=self.tap.stops,
             upkeep=upkeep,
         )
+
+    def _early(self, observers: tuple[Observer, ...], cycle: Cycle) -> EarlyTicks | None:
+        """Look between the ticks where this process takes the samples; elsewhere nobody could be asked for more."""
+        if self.data.inflow is not None:
+            return None
+        return EarlyTicks(observers=observers, cycle=cycle, interval=lambda: self.now().collect_closely)
 
     def cycle(self) -> Cycle:
         """Put the cycle together."""
@@ -78,6 +90,8 @@ class Deciding:
             outbox=self.outbox,
             events=self.events,
             decisions=self.tap.kept(self.decisions or self.data.decisions),
+            early=self.data.early and self.tap.evaluator(self.data.early),
+            early_decisions=self.tap.kept(self.decisions or self.data.early_decisions),
             rollback=RollbackStep(failures=self.engines.history, memory=self._memory()),
             steering=self.steering,
             restarts=restarts,

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from headgate.algorithm.arrival.stretches import Stretches
+from headgate.algorithm.arrival.variation import LIMIT
 from headgate.algorithm.rates import MILLIS, ieee
 from headgate.algorithm.stats import Floats, Ints
-
-LIMIT = 5.0
-"""Standard errors that two rates must be apart: many splits are tried at every tick, and rates are not quite normal."""
 
 _LEAST_DIFFERENCE = 0.1
 """As a share of the larger side: what is less makes no other parallelism."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.algorithm.arrival.change import LIMIT, LastParts, Suffixes, last_parts, variance
+from headgate.algorithm.arrival.change import LastParts, Suffixes, last_parts, variance
 from headgate.algorithm.arrival.stretches import Stretches
-from headgate.algorithm.arrival.variation import variation
+from headgate.algorithm.arrival.variation import LIMIT, variation
 from headgate.algorithm.rates import ieee
 from headgate.algorithm.stats import Bools, Floats
 

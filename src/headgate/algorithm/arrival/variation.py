@@ -1,4 +1,4 @@
-"""How much a rate varies by itself, told from its differences: a step between two levels hardly counts."""
+"""How much a rate varies by itself, told from its differences: steps between two levels do not count."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from headgate.algorithm.arrival.stretches import Stretches
 from headgate.algorithm.rates import MILLIS, ieee
 from headgate.algorithm.stats import Floats, Ints
 
+LIMIT = 5.0
+"""Standard errors that two rates must be apart: many splits are tried at every tick, and rates are not quite normal."""
+
 _SCALES = (1, 2, 4, 8, 16)
 """Stretches taken together: a rate that varies slowly shows it only over longer ones."""
 
-_OUTLIERS = 2
-"""Largest differences that are left out: a step inside of a stretch makes two."""
+_LEFT_OUT = 1 / 3
+"""Share of the differences, the largest, that is left out: a step makes two at any scale."""
 
 _LEAST = 6
 """Differences that must be left."""
@@ -59,21 +62,21 @@ def _together(values: Ints, scale: int) -> Ints:
 def _trimmed_mean(squares: Floats) -> Floats:
     """Give the mean without the largest ones, as if nothing had been left out of squares of normal differences."""
     count = np.sum(~np.isnan(squares), axis=1)
-    kept = count - _OUTLIERS
+    kept = count - np.ceil(_LEFT_OUT * count).astype(np.int64)
     enough = kept >= _LEAST
     means = np.full(len(squares), np.nan)
     if not enough.any():
         return means
     sums = np.cumsum(np.sort(squares[enough], axis=1), axis=1)  # NaN goes to the end
-    rows, kept = np.arange(len(sums)), kept[enough]
-    whole = np.array([_share_left(int(each)) for each in count[enough]])
-    means[enough] = sums[rows, kept - 1] / (whole * count[enough])
+    pairs = list(zip(count[enough].tolist(), kept[enough].tolist(), strict=True))
+    whole = np.array([_share_left(*pair) * pair[0] for pair in pairs])
+    means[enough] = sums[np.arange(len(sums)), kept[enough] - 1] / whole
     return means
 
 
 @lru_cache(maxsize=4096)
-def _share_left(count: int) -> float:
-    """Give the share of the sum of so many squares of normal numbers that is left without the largest ones."""
+def _share_left(count: int, kept: int) -> float:
+    """Give the share of the sum of so many squares of normal numbers that is left with the smallest ones."""
     normal = NormalDist()
     squares = [normal.inv_cdf((1 + (place + 0.5) / count) / 2) ** 2 for place in range(count)]
-    return sum(squares[:-_OUTLIERS]) / sum(squares)
+    return sum(squares[:kept]) / sum(squares)

@@ -8,11 +8,27 @@ import random
 from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import Annotated
+
+import numpy as np
 
 from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
 from headgate.options.units import PositiveDuration
+
+
+class Arriving(StrEnum):
+    """How the noise of a load is distributed; its mean is the rate in any case."""
+
+    NORMAL = "normal"
+    """What would be below 0 is 0."""
+    POISSON = "poisson"
+    """Records come one by one and know nothing of each other: what comes in an interval is a whole number of them."""
+    GAMMA = "gamma"
+    """Skewed: long lulls between bursts, the more so the larger the noise."""
+    PARETO = "pareto"
+    """Heavy-tailed: hardly ever far below its mean, now and then many times as much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +67,10 @@ class Load(Options):
     """Length of the wave."""
 
     noise: Annotated[float, Interval(ge=0)] = option("noise", 0.0)
-    """Standard deviation of the rate as a share of it."""
+    """Standard deviation of the rate as a share of it; that of `poisson` follows from the rate instead."""
+
+    arriving: Arriving = option("arriving", Arriving.NORMAL)
+    """How the noise is distributed."""
 
     noise_interval: PositiveDuration = option("noise-interval", timedelta(seconds=10))
     """How long one draw of the noise holds."""
@@ -94,11 +113,28 @@ class Arrivals:
     def rate_per_s(self, at_s: float) -> float:
         """Return the rate at an instant."""
         rate = self._load.rate_per_s(at_s)
-        return rate * self._noise(at_s) if self._load.noise else rate
+        is_noisy = self._load.noise or self._load.arriving is Arriving.POISSON
+        return rate * self._noise(at_s) if is_noisy else rate
 
     def _noise(self, at_s: float) -> float:
         number = int(at_s // self._interval_s)
         if number != self._drawn:
             chance = random.Random(f"{self._seed}/{number}")  # noqa: S311 - a draw that can be repeated, no secret
-            self._drawn, self._factor = number, max(0.0, chance.gauss(1.0, self._load.noise))
+            self._drawn, self._factor = number, self._draw(chance, number * self._interval_s)
         return self._factor
+
+    def _draw(self, chance: random.Random, since_s: float) -> float:
+        """Draw the factor of the interval that begins then; its mean is 1."""
+        noise = self._load.noise
+        match self._load.arriving:
+            case Arriving.NORMAL:
+                return max(0.0, chance.gauss(1.0, noise))
+            case Arriving.POISSON:
+                expected = self._load.rate_per_s(since_s) * self._interval_s
+                came = np.random.default_rng(chance.getrandbits(64)).poisson(expected)
+                return float(came) / expected if expected else 1.0
+            case Arriving.GAMMA:
+                return chance.gammavariate(noise**-2, noise**2)
+            case Arriving.PARETO:
+                shape = 1 + math.sqrt(1 + noise**-2)
+                return chance.paretovariate(shape) * (shape - 1) / shape

@@ -1,0 +1,61 @@
+"""What comes into all sources of a job together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.algorithm.arrival.estimate import Arrivals
+from headgate.algorithm.rates import ieee
+from headgate.algorithm.stats import Bools, Floats, Ints
+from headgate.model.arrival import Arrival
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobArrivals:
+    """The input of m jobs; every array has shape (m,)."""
+
+    per_s: Floats
+    """Records/s; NaN where nothing is known of a source since it changed."""
+    error: Floats
+    """Standard error, as a share of them; infinite where that cannot be told."""
+    lasted_s: Floats
+    """How long all sources have been so; infinite for a job without any."""
+    changed: Bools
+    """Whether any of them has changed."""
+
+    def of_job(self, place: int) -> Arrival:
+        """Give what is known of one job."""
+        return Arrival(
+            per_s=_finite(self.per_s[place]),
+            error=_finite(self.error[place]),
+            lasted_s=float(self.lasted_s[place]),
+            changed=bool(self.changed[place]),
+        )
+
+
+@ieee
+def of_jobs(known: Arrivals, job: Ints, jobs: int) -> JobArrivals:
+    """
+    Put the sources of each job together; their errors are taken to be independent.
+
+    Args:
+        known: of n sources.
+        job: the job of each of these, 0 to `jobs` - 1.
+        jobs: how many there are.
+    """
+    per_s = np.bincount(job, weights=known.rate, minlength=jobs).astype(np.float64)
+    error = np.sqrt(np.bincount(job, weights=known.error**2, minlength=jobs))
+    lasted_s = np.full(jobs, np.inf)
+    np.minimum.at(lasted_s, job, known.lasted_s)
+    return JobArrivals(
+        per_s=per_s,
+        error=np.where(error == 0, 0.0, np.where(per_s > 0, error / per_s, np.inf)),
+        lasted_s=lasted_s,
+        changed=np.bincount(job, weights=known.changed, minlength=jobs) > 0,
+    )
+
+
+def _finite(number: np.float64) -> float | None:
+    return float(number) if np.isfinite(number) else None

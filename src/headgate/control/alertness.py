@@ -1,0 +1,104 @@
+"""
+Which jobs are changing, told from each sample as it comes: they are looked at more often, and decided for at once.
+
+It only ever makes a decision early. What is decided follows from the log alone, whoever asked for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from headgate.algorithm.arrival.recent import RecentArrivals
+from headgate.algorithm.rules import is_fast
+from headgate.control.observation import Observation
+from headgate.control.reactive.sharing import is_reactive
+from headgate.model.arrival import Arrival
+from headgate.model.identity import JobKey
+from headgate.model.measures import Measure
+from headgate.model.samples import JobSample
+
+_KEPT = timedelta(minutes=10)
+"""What is looked back on: enough to tell a change, whatever was before."""
+
+_CHANGING_S = 60.0
+"""How long after a change a job counts as changing; then its usual ticks are often enough."""
+
+_LATER = 1.4
+"""How many times as long a change must have lasted to be evaluated anew: then something more is known of it."""
+
+_BEHIND_S = 5.0
+"""Seconds of its input from which on a job that was level counts as behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """What the latest sample of a job told."""
+
+    sample: JobSample
+    behind: bool
+    changing: bool
+    evaluated_s: float = 0.0
+    """How long its change had lasted when it was due last; 0 before that."""
+
+
+class Alertness:
+    """Follows the input of the jobs that go by its last change."""
+
+    def __init__(self) -> None:
+        """Know nothing of any job."""
+        self._recent = RecentArrivals(_KEPT)
+        self._standing: dict[JobKey, _Standing] = {}
+        self._due: set[JobKey] = set()
+
+    @property
+    def changing(self) -> Collection[JobKey]:
+        """The jobs that are to be looked at more often."""
+        return [job for job, standing in self._standing.items() if standing.changing]
+
+    def take_due(self) -> Collection[JobKey]:
+        """Give the jobs that are to be decided for now; they are due no longer."""
+        due, self._due = self._due, set()
+        return due
+
+    def note(self, latest: Mapping[JobKey, Observation]) -> None:
+        """Take in what was seen last of some jobs."""
+        news = [seen.sample for seen in latest.values() if seen.sample and self._is_news(seen, seen.sample)]
+        for job, arrival in (self._recent.add(news) if news else {}).items():
+            sample = latest[job].sample
+            if sample is not None:
+                self._note(sample, arrival)
+
+    def keep_only(self, jobs: Collection[JobKey]) -> None:
+        """Forget the other jobs."""
+        for job in self._standing.keys() - jobs:
+            del self._standing[job]
+
+    def _is_news(self, seen: Observation, sample: JobSample) -> bool:
+        options, before = seen.ctx.options, self._standing.get(sample.job)
+        followed = options.enabled and is_fast(options) and not is_reactive(options)
+        is_new = before is None or before.sample is not sample
+        return followed and is_new and seen.problem is None and not sample.settings.shared_workers
+
+    def _note(self, sample: JobSample, arrival: Arrival) -> None:
+        before = self._standing.get(sample.job)
+        behind, changing = _is_behind(sample, arrival), arrival.changed and arrival.lasted_s <= _CHANGING_S
+        evaluated_s = before.evaluated_s if before and changing else 0.0
+        # A shorter one than before is another change.
+        more_is_known = not evaluated_s <= arrival.lasted_s < _LATER * evaluated_s
+        surprised = before is not None and (behind > before.behind or _has_lost_workers(before.sample, sample))
+        if surprised or (changing and arrival.error is not None and more_is_known):
+            self._due.add(sample.job)
+            evaluated_s = arrival.lasted_s
+        self._standing[sample.job] = _Standing(sample=sample, behind=behind, changing=changing, evaluated_s=evaluated_s)
+
+
+def _is_behind(sample: JobSample, arrival: Arrival) -> bool:
+    lags = (seen.values.get(Measure.LAG, 0.0) for seen in sample.vertices.values())
+    return arrival.per_s is not None and sum(lags) > _BEHIND_S * arrival.per_s
+
+
+def _has_lost_workers(before: JobSample, now: JobSample) -> bool:
+    known = before.slots_total is not None and now.slots_total is not None
+    return known and (now.slots_total or 0) < (before.slots_total or 0)

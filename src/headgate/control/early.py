@@ -1,0 +1,56 @@
+"""What is done between the usual ticks: looking at jobs that are changing, and deciding for them at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from headgate.control.alertness import Alertness
+from headgate.control.cycle import Cycle
+from headgate.control.observation import Observation, Observer
+from headgate.model.decision import Decision
+from headgate.model.identity import JobKey
+from headgate.options.live import Live
+
+CLOSELY = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyTicks:
+    """Looks again at the jobs that are changing, and decides for those of which enough is known."""
+
+    observers: tuple[Observer, ...]
+    cycle: Cycle
+    interval: Live[timedelta] = CLOSELY
+    """How often it looks."""
+    alertness: Alertness = field(default_factory=Alertness)
+
+    @property
+    def latest(self) -> Mapping[JobKey, Observation]:
+        """What is known of all jobs."""
+        return {key: seen for observer in self.observers for key, seen in observer.latest.items()}
+
+    @property
+    def is_alert(self) -> bool:
+        """Tell whether some job is changing, as far as it is known."""
+        return bool(self.alertness.changing)
+
+    async def look(self, at: datetime) -> None:
+        """Take in what the usual ticks have seen, and another sample of each job that is changing."""
+        await self._note()
+        if changing := self.alertness.changing:
+            await asyncio.gather(*(observer.observe_again(changing, at) for observer in self.observers))
+            await self._note()
+
+    async def decide(self, at: datetime) -> tuple[Decision, ...]:
+        """Decide for the jobs that are due, by what was seen last."""
+        due = self.alertness.take_due()
+        seen = {job: one for job, one in self.latest.items() if job in due}
+        return await self.cycle.run_early(seen, at) if seen else ()
+
+    async def _note(self) -> None:
+        latest = self.latest
+        self.alertness.keep_only(latest.keys())
+        await asyncio.to_thread(self.alertness.note, latest)
