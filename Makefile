@@ -8,7 +8,7 @@ SEED   ?= random
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo demo-reactive demo-spark test check lint types contracts unit property golden spark flink e2e bench bench-spark \
-        services reference lock fix clean
+        bench-reaction services reference lock fix clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -84,6 +84,10 @@ bench: setup ## Measure cycles, steps to a right parallelism, reactive mode, pol
 	$(BIN)/python -m benchmarks.policies_page
 	$(BIN)/headgate measure-rescale --runs benchmarks/results/rescale_runs.csv
 	$(BIN)/python -m benchmarks.rescale_page
+
+bench-reaction: setup ## Fast and windowed reaction over 500 random jobs in the simulator; prints tables (two hours).
+	$(BIN)/python -m benchmarks.reaction
+	$(BIN)/python -m benchmarks.reaction_page
 
 bench-spark: setup ## Executors of one Spark application by four policies, three seeds of 20 minutes each; prints tables (five hours).
 	$(BIN)/python -m benchmarks.spark_policies

@@ -59,14 +59,14 @@ class Windows:
     """Samples of the sources of jobs for which the input counts from its last change on."""
 
     @classmethod
-    def of(cls, fleet: Fleet, vertices: pa.Table, jobs: pa.Table, series: pa.Table) -> Self:
+    def of(cls, fleet: Fleet, vertices: pa.Table, jobs: pa.Table, series: pa.Table | None = None) -> Self:
         """Find the owners of rows, `arrow.WINDOWS`, `arrow.JOB_WINDOWS` and `arrow.SERIES`, in a fleet."""
         return cls(
             columns=columns(vertices),
             owner=places(joined(vertices["job"], vertices["vertex"]), fleet.vertices),
             job_columns=columns(jobs),
             job_owner=places(jobs["job"], fleet.jobs),
-            series=series_of(fleet, series),
+            series=Series.none() if series is None else series_of(fleet, series),
         )
 
 

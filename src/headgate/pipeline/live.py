@@ -24,7 +24,7 @@ from headgate.model.tables import TABLES
 from headgate.model.topology import Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.live import Live, in_force
-from headgate.pipeline.arrow import JOB_WINDOWS, SERIES, WINDOWS
+from headgate.pipeline.arrow import JOB_WINDOWS, WINDOWS
 from headgate.pipeline.evaluation import Question, Windows
 from headgate.pipeline.roster import Roster
 from headgate.pipeline.schemas import spark_schema
@@ -78,11 +78,11 @@ class SparkEvaluator:
         with reported("the windows cannot be reduced on Spark"):
             return _reduced(table, rows, bounds)
 
-    def _series(self, question: Question) -> pa.Table:
+    def _series(self, question: Question) -> pa.Table | None:
         fast = [one for one in question.candidates if one.arrivals_from is not None]
         rows = self._rows("samples", question) if fast else None
         if rows is None:
-            return SERIES.empty_table()
+            return None
         with reported("the samples of the sources cannot be read on Spark"):
             return rows.transform(source_samples, fast).toArrow()
 

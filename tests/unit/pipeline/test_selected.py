@@ -14,6 +14,7 @@ from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.samples import JobSample, Signal
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.evaluators import stands_apart
 from headgate.pipeline.evaluation import Question
 from headgate.pipeline.in_process import InProcessEvaluator, evaluated_over
 from headgate.pipeline.single import BuiltInMetricEvaluator

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.engines.simulated.load import Arrivals, Load, LoadPoint
+from headgate.engines.simulated.load import Arrivals, Arriving, Load, LoadPoint
 from headgate.simulate import sine, steps, trace
 
 
@@ -39,6 +39,36 @@ def test_noise_has_the_width_it_is_given() -> None:
     drawn = [noisy.rate_per_s(10 * number) for number in range(2000)]
     assert statistics.fmean(drawn) == pytest.approx(100, rel=0.02)
     assert statistics.stdev(drawn) == pytest.approx(10, rel=0.1)
+
+
+@pytest.mark.parametrize(("arriving", "noise"), [(Arriving.GAMMA, 0.5), (Arriving.PARETO, 0.25)])
+def test_noise_of_any_distribution_has_the_width_it_is_given(arriving: Arriving, noise: float) -> None:
+    """Around the rate, which is its mean, and never below nothing."""
+    noisy = Arrivals(Load(rate=100, noise=noise, arriving=arriving), "0")
+    drawn = [noisy.rate_per_s(10 * number) for number in range(4000)]
+    assert statistics.fmean(drawn) == pytest.approx(100, rel=0.03)
+    assert statistics.stdev(drawn) == pytest.approx(100 * noise, rel=0.15)
+    assert min(drawn) >= 0
+
+
+def test_a_heavy_tail_is_heavier_than_a_normal_one() -> None:
+    """Now and then many times as much comes, which a normal distribution never brings."""
+    largest = {
+        arriving: max(noisy.rate_per_s(10 * number) for number in range(2000))
+        for arriving in (Arriving.NORMAL, Arriving.PARETO)
+        for noisy in (Arrivals(Load(rate=100, noise=0.5, arriving=arriving), "0"),)
+    }
+    assert largest[Arriving.PARETO] > 1.5 * largest[Arriving.NORMAL]
+
+
+def test_poisson_arrivals_are_whole_records() -> None:
+    """As many of them vary by their root, whatever the noise; where none are due none come."""
+    single = Arrivals(Load(rate=2.5, arriving=Arriving.POISSON), "0")
+    came = [10 * single.rate_per_s(10 * number) for number in range(2000)]
+    assert came == pytest.approx([round(records) for records in came])
+    assert statistics.fmean(came) == pytest.approx(25, rel=0.02)
+    assert statistics.variance(came) == pytest.approx(25, rel=0.15)
+    assert Arrivals(Load(arriving=Arriving.POISSON), "0").rate_per_s(5) == 0
 
 
 def test_points_out_of_order_are_refused() -> None:
