@@ -73,10 +73,11 @@ def _whole(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    if not text.isascii():
+    digits = text.strip()
+    if not text.isascii() or "__" in digits or digits.strip("_") != digits:
         message = f"{text!r} is no number"
         raise ValueError(message)
-    return float(text)
+    return float(digits.replace("_", ""))
 
 
 _PARSERS: Mapping[Any, Callable[[str], Any]] = {
