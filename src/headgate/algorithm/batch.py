@@ -59,6 +59,10 @@ class Batch:
     """(n,) true rate that was expected of that growth; else NaN."""
     added: Floats
     """(n,) records/s that an external metric adds to what comes into a source; 0 where none does."""
+    expected: Floats
+    """(n,) true rate that was expected of the rescale that led to the running parallelism; NaN where none counts."""
+    worth: Floats
+    """(n,) samples that this expectation is worth."""
     arriving: Floats
     """(n,) records/s that come into a source since they changed last; NaN where the whole window counts."""
     upstream: Ints

@@ -12,6 +12,7 @@ from headgate.algorithm.busy import busy_time, true_processing_rate
 from headgate.algorithm.capacity import Band, band, needed_capacity, outside, scale_factor
 from headgate.algorithm.demand import NOTHING, Pinned, backlog, demand, replaced
 from headgate.algorithm.edges import output_ratios
+from headgate.algorithm.experience import with_experience
 from headgate.algorithm.limits import growth_limits
 from headgate.algorithm.rates import MILLIS, round3
 from headgate.model.measures import Measure
@@ -26,7 +27,8 @@ def evaluate(batch: Batch, pinned: Pinned = NOTHING) -> Evaluation:
     A job's numbers do not depend on the other jobs, nor on their order. What cannot be told is NaN; what is pinned is
     taken as it is.
     """
-    true_rate = replaced(round3(true_processing_rate(batch)), pinned.get(ScalingMetric.TRUE_PROCESSING_RATE))
+    able = with_experience(true_processing_rate(batch), batch)
+    true_rate = replaced(round3(able), pinned.get(ScalingMetric.TRUE_PROCESSING_RATE))
     behind = backlog(batch)
     ratios = output_ratios(batch)
     wanted = demand(batch, ratios, pinned)

@@ -23,7 +23,7 @@ from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, ScalingSignal
 from headgate.options.deviations import Deviation
 
-NOTHING_ADDED: Mapping[int, float] = {}
+Pairs = Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,20 @@ class FleetJob:
     """The last growth of each vertex that had one to its running parallelism."""
     added: Mapping[VertexId, float] = field(default_factory=dict, hash=False)
     """Records/s that external metrics add to what comes into its sources."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What is known of vertices beside their windows, by row of the layout."""
+
+    growths: Pairs = field(default_factory=dict)
+    """True rate before the last growth to the running parallelism, and as expected of it."""
+    added: Mapping[int, float] = field(default_factory=dict)
+    """Records/s that external metrics add to what comes into a source."""
+    expected: Pairs = field(default_factory=dict)
+    """True rate that was expected of the last rescale, and how many samples it is worth."""
+    arriving: Floats | None = None
+    """(n,) records/s that come into a source since they changed last, NaN where not known; None: nowhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,31 +75,22 @@ class Layout:
     broadcast: Bools
     tuning: Tuning
 
-    def batch(
-        self,
-        windows: Columns,
-        owner: Ints,
-        growths: Mapping[int, Growth],
-        added: Mapping[int, float] = NOTHING_ADDED,
-        arriving: Floats | None = None,
-    ) -> Batch:
+    def batch(self, windows: Columns, owner: Ints, beside: Beside) -> Batch:
         """
         Give the batch of these windows; a finished vertex reads and does nothing, whatever its window holds.
 
         Args:
             windows: reduced windows, one row a (vertex, epoch).
             owner: row of the vertex that each of them belongs to, -1 for one that is in no graph.
-            growths: by row, the last growth of each vertex that had one to its running parallelism.
-            added: by row, the records/s that external metrics add to what comes into a source.
-            arriving: (n,) the records/s that come into a source since they changed last, NaN where not known.
+            beside: what else is known.
         """
         known: Ints = np.flatnonzero(owner >= 0)
-        stats = combine(windows.rows(known), owner[known], len(self.job))
-        before, expected = np.full((2, len(self.job)), np.nan)
-        for row, growth in growths.items():
-            before[row], expected[row] = growth
-        extra = np.zeros(len(self.job))
-        extra[list(added)] = list(added.values())
+        vertices = len(self.job)
+        stats = combine(windows.rows(known), owner[known], vertices)
+        before, hoped = _pairs(beside.growths, vertices)
+        expected, worth = _pairs(beside.expected, vertices)
+        extra = np.zeros(vertices)
+        extra[list(beside.added)] = list(beside.added.values())
         return Batch(
             job=self.job,
             level=self.level,
@@ -93,9 +98,11 @@ class Layout:
             parallelism=self.parallelism,
             ceiling=self.ceiling,
             rate_before=before,
-            rate_expected=expected,
+            rate_expected=hoped,
             added=extra,
-            arriving=np.full(len(self.job), np.nan) if arriving is None else arriving,
+            expected=expected,
+            worth=worth,
+            arriving=np.full(vertices, np.nan) if beside.arriving is None else beside.arriving,
             upstream=self.upstream,
             downstream=self.downstream,
             broadcast=self.broadcast,
@@ -136,7 +143,7 @@ def assemble(jobs: Sequence[FleetJob], windows: Table) -> Batch:
     grown = {row: job.growths[vertex] for row, (job, vertex) in enumerate(vertices) if vertex in job.growths}
     extra = {row: job.added[vertex] for row, (job, vertex) in enumerate(vertices) if vertex in job.added}
     layout = lay_out([shape_of(job.topology, job.options) for job in jobs])
-    return layout.batch(windows, windows.owners(row_of), grown, extra)
+    return layout.batch(windows, windows.owners(row_of), Beside(growths=grown, added=extra))
 
 
 def tuning(options: Sequence[tuple[AutoscalerOptions, int]]) -> Tuning:
@@ -164,6 +171,13 @@ def tuning(options: Sequence[tuple[AutoscalerOptions, int]]) -> Tuning:
         effectiveness_threshold=column(lambda o: o.effectiveness_threshold),
         rules={rule: column(partial(_holds, rule)) > 0 for rule in Deviation},
     )
+
+
+def _pairs(by_row: Pairs, vertices: int) -> Floats:
+    """Give both numbers of each vertex, (2, n); NaN where there are none."""
+    numbers = np.full((2, vertices), np.nan)
+    numbers[:, list(by_row)] = np.array(list(by_row.values()), dtype=np.float64).reshape(-1, 2).T
+    return numbers
 
 
 def _holds(rule: Deviation, options: AutoscalerOptions) -> bool:

@@ -12,12 +12,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from headgate.algorithm.experience import Expected, expected_rates
 from headgate.algorithm.history import aged, growths
 from headgate.algorithm.rules import is_fast, reach
 from headgate.control import reports
 from headgate.control.restarts import Restarts
 from headgate.errors import HeadgateError, NotFoundError
-from headgate.model.identity import JobKey
+from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
@@ -207,7 +208,17 @@ def candidate(seen: Observation, state: JobState, now: datetime, restarts: Resta
         window_from=begin,
         arrivals_from=_arrivals_begin(seen, sample, options, now),
         growths=known,
+        expected=_expected(sample, options, state, now),
     )
+
+
+def _expected(
+    sample: JobSample, options: AutoscalerOptions, state: JobState, now: datetime
+) -> Mapping[VertexId, Expected]:
+    """Give what counts beside the samples of a new layout; where a whole window has to be there, they count alone."""
+    if not is_fast(options):
+        return {}
+    return expected_rates(state.history, sample.topology.parallelism, now - sample.running_since)
 
 
 def _arrivals_begin(seen: Observation, sample: JobSample, options: AutoscalerOptions, now: datetime) -> datetime | None:

@@ -20,7 +20,7 @@ from headgate.algorithm.balance import balanced
 from headgate.algorithm.batch import Batch, Evaluation
 from headgate.algorithm.columns import Columns
 from headgate.algorithm.evaluate import evaluate
-from headgate.algorithm.history import Growth
+from headgate.algorithm.fleet import Beside
 from headgate.algorithm.job_wide import averages, job_wide
 from headgate.algorithm.readiness import pace, readiness
 from headgate.algorithm.readout import Readout, VertexRows
@@ -153,9 +153,7 @@ class Question:
         layout, asked = fleet.layout, self._asked()
         found = spans(layout, windows.columns, windows.owner)
         come = fleet_arrivals(layout, asked.fast, self._looked_at(fleet, windows.series))
-        batch = layout.batch(
-            windows.columns, windows.owner, self._growths(fleet), self._added(fleet), arriving=come.of_source
-        )
+        batch = layout.batch(windows.columns, windows.owner, self._beside(fleet, come))
         readout, ready = Readout(batch=batch, evaluation=self.formula(batch)), passing(layout, found, asked)
         complete = ready & readout.complete(len(layout.shapes))
         return Answers(
@@ -207,17 +205,18 @@ class Question:
             now=self.now,
         )
 
-    def _growths(self, fleet: Fleet) -> Mapping[int, Growth]:
-        return {
-            fleet.row_of[str(one.sample.job), vertex]: growth
-            for one in self.candidates
-            for vertex, growth in one.growths.items()
-        }
-
-    def _added(self, fleet: Fleet) -> Mapping[int, float]:
-        return {
-            fleet.row_of[str(one.sample.job), vertex]: rate
-            for one in self.candidates
-            if one.options.signals_in_force
-            for vertex, rate in added_rates(one.sample, one.options, self.now).items()
-        }
+    def _beside(self, fleet: Fleet, come: FleetArrivals) -> Beside:
+        """Give what the windows of the vertices do not hold."""
+        row_of = fleet.row_of
+        jobs = [(str(one.sample.job), one) for one in self.candidates]
+        signalled = ((job, one) for job, one in jobs if one.options.signals_in_force)
+        return Beside(
+            growths={row_of[job, vertex]: growth for job, one in jobs for vertex, growth in one.growths.items()},
+            added={
+                row_of[job, vertex]: rate
+                for job, one in signalled
+                for vertex, rate in added_rates(one.sample, one.options, self.now).items()
+            },
+            expected={row_of[job, vertex]: rate for job, one in jobs for vertex, rate in one.expected.items()},
+            arriving=come.of_source,
+        )

@@ -28,6 +28,9 @@ class Candidate:
     growths: Mapping[VertexId, tuple[float, float]] = field(default_factory=dict)
     """Of each vertex whose newest rescale was a growth to what runs: true rate before and as expected, records/s."""
 
+    expected: Mapping[VertexId, tuple[float, float]] = field(default_factory=dict)
+    """Of each vertex that was rescaled lately: the true rate expected of that, records/s, and its worth in samples."""
+
     @property
     def looks_from(self) -> datetime:
         """First instant of which anything is read."""
