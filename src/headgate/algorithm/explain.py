@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.algorithm import agreement, price
+from headgate.algorithm import agreement, price, weighing
 from headgate.algorithm.wording import amount, moment
 from headgate.model.decision import Decision, Proposal, SeenSignal
 from headgate.model.forecast import Forecast
@@ -18,6 +18,7 @@ AWAITED = {
     Reason.STALE_METRICS: "waiting for fresh samples",
     Reason.PARTIAL_METRICS: "waiting until the hole has left the metric window",
     Reason.MISSING_METRICS: "waiting until every vertex reports what is needed",
+    Reason.EVIDENCE_AWAITED: "waiting until staying has cost what moving costs, or the load is known better",
     Reason.ROLLED_BACK: "waiting until the job is well again and its pause is over",
     Reason.RESCALE_IN_FLIGHT: "waiting until the change under way is done",
     Reason.JOB_NOT_RUNNING: "waiting until the job runs",
@@ -58,6 +59,8 @@ def _lines(decision: Decision) -> Iterator[str]:
 
 def _window(evaluated: EvaluatedMetrics) -> Iterator[str]:
     yield f"  window {evaluated.coverage:.0%} covered, at least {evaluated.samples} samples a vertex"
+    if evaluated.arrival is not None:
+        yield f"  {weighing.told_arrival(evaluated.arrival)}"
     if evaluated.backlog:
         yield "  the job is working off a backlog: nothing shrinks"
 

@@ -16,6 +16,7 @@ from datetime import timedelta
 from statistics import NormalDist
 from typing import Any
 
+from headgate.algorithm.wording import amount
 from headgate.model.arrival import Arrival
 from headgate.model.decision import Decision, Outcome, Proposal
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
@@ -181,11 +182,17 @@ def _ripest(weighings: Sequence[Weighing]) -> Weighing:
 
 def told(arrival: Arrival, weighing: Weighing) -> str:
     """Word what was weighed."""
-    since = "changed" if arrival.changed else "is known since"
-    known = "not known yet" if arrival.error is None else f"within {2 * arrival.error:.0%}"
     return (
-        f"the load {since} {arrival.lasted_s:.0f} s ago ({known}): "
-        f"staying has cost {weighing.staying_s:.1f} s of input, "
-        f"moving costs {weighing.moving_s:.1f} s "
-        f"with a chance of {weighing.reversed:.0%} to have to go back, of {weighing.repeated:.0%} to go on"
+        f"{told_arrival(arrival)}; staying has cost {weighing.staying_s:.1f} s of input, moving costs "
+        f"{weighing.moving_s:.1f} s with a chance of {weighing.reversed:.0%} to have to go back, of "
+        f"{weighing.repeated:.0%} to go on"
     )
+
+
+def told_arrival(arrival: Arrival) -> str:
+    """Word what comes in."""
+    since = f"{'since the load changed' if arrival.changed else 'for at least'} {arrival.lasted_s:.0f} s"
+    since += " ago" if arrival.changed else ""
+    if arrival.per_s is None or arrival.error is None:
+        return f"{since} nobody can tell yet how much comes in"
+    return f"{since} {amount(arrival.per_s)}/s come in, within {2 * arrival.error:.0%}"
