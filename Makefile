@@ -85,9 +85,11 @@ bench: setup ## Measure cycles, steps to a right parallelism, reactive mode, pol
 	$(BIN)/headgate measure-rescale --runs benchmarks/results/rescale_runs.csv
 	$(BIN)/python -m benchmarks.rescale_page
 
-bench-reaction: setup ## Fast and windowed reaction over 500 random jobs in the simulator; prints tables (two hours).
+bench-reaction: setup ## Fast and windowed reaction: 500 random jobs in the simulator, a real cluster; prints tables (four hours).
 	$(BIN)/python -m benchmarks.reaction
 	$(BIN)/python -m benchmarks.reaction_page
+	$(BIN)/python -m benchmarks.reaction_flink
+	$(BIN)/python -m benchmarks.reaction_flink_page
 
 bench-spark: setup ## Executors of one Spark application by four policies, three seeds of 20 minutes each; prints tables (five hours).
 	$(BIN)/python -m benchmarks.spark_policies

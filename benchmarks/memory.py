@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.workload import INTERVAL, NOW, WINDOW, Fleet, ticks
+from headgate.algorithm.arrival.fleet import Series
 from headgate.algorithm.decide import decide
 from headgate.algorithm.job_wide import reduce_jobs
 from headgate.algorithm.reduce import reduce_columns
@@ -50,4 +51,5 @@ def _windows(fleet: Fleet, roster: Roster) -> Windows:
         owner=owner,
         job_columns=reduce_jobs(columns(job_samples), places(job_samples["job"], laid.jobs), jobs),
         job_owner=np.arange(jobs),
+        series=Series.none(),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +17,8 @@ from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, VertexSample
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.autoscaler import AutoscalerOptions, Reaction
+from headgate.pipeline.early import EarlyEvaluator
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.live import SparkEvaluator
 from headgate.ports import Candidate
@@ -39,6 +40,54 @@ def test_both_evaluators_answer_alike(spark: SparkSession, tmp_path: Path) -> No
     assert answers == in_process(ticks).evaluate(candidates(ticks), NOW)
     assert list(answers) == [candidate.sample.job for candidate in candidates(ticks)]
     assert all(isinstance(given, EvaluatedMetrics) for given in answers.values())
+
+
+@pytest.mark.parametrize("partitions", ["1", "5"])
+def test_both_evaluators_tell_the_same_of_changes(spark: SparkSession, tmp_path: Path, partitions: str) -> None:
+    """Jobs that go by their last change among others that do not, each looked back on from an instant of its own."""
+    ticks = list(story(jobs=10, factor=changing))
+    asked = [fast(one, back=timedelta(seconds=400 + 20 * place)) for place, one in enumerate(candidates(ticks))]
+    asked[4:6] = candidates(ticks)[4:6]
+    evaluator = on_spark(spark, tmp_path, ticks)
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", partitions)
+    try:
+        answers = evaluator.evaluate(asked, NOW)
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before or "2")
+    assert answers == in_process(ticks).evaluate(asked, NOW)
+    arrivals = [given.arrival for given in answers.values() if isinstance(given, EvaluatedMetrics)]
+    assert [place for place, arrival in enumerate(arrivals) if arrival is None] == [4, 5]
+    assert {arrival.changed for arrival in arrivals if arrival} == {True, False}
+
+
+def test_a_change_is_told_alike_alone_and_in_one_file(spark: SparkSession, tmp_path: Path) -> None:
+    """The same of one job as among ten, and after compaction."""
+    ticks = list(story(jobs=10, factor=changing))
+    asked = [fast(one) for one in candidates(ticks)]
+    evaluator = on_spark(spark, tmp_path, ticks)
+    before = evaluator.evaluate(asked, NOW)
+    compact(tmp_path, at(2 * 3600), closed_for=timedelta(), grace=-timedelta(minutes=1))
+    assert evaluator.evaluate(asked, NOW) == before
+    assert evaluator.evaluate(asked[3:4], NOW) == {asked[3].sample.job: before[asked[3].sample.job]}
+
+
+def test_before_the_first_sample_nothing_is_told_of_a_change(spark: SparkSession, tmp_path: Path) -> None:
+    """The log is empty, or knows other jobs only."""
+    ticks = list(story(jobs=1))
+    unseen = replace(fast(candidates(ticks)[0]), sample=replace(ticks[-1][0], job=JobKey("prod", "unseen")))
+    for evaluator in (on_spark(spark, tmp_path, ticks), SparkEvaluator(spark, tmp_path / "no", collect_interval=TICK)):
+        (given,) = evaluator.evaluate([unseen], NOW).values()
+        assert given == reason_of(given, Reason.NO_SAMPLES)
+
+
+def test_the_early_evaluator_answers_as_spark_does(spark: SparkSession, tmp_path: Path) -> None:
+    """What is decided before its turn is what would have been decided at it."""
+    ticks = list(story(jobs=3, factor=changing))
+    asked = [fast(one) for one in candidates(ticks)]
+    by_spark = on_spark(spark, tmp_path, ticks).evaluate(asked, NOW)
+    early = EarlyEvaluator(tmp_path, collect_interval=TICK, keep=timedelta(minutes=10))
+    assert early.evaluate(asked, NOW) == by_spark
 
 
 def test_the_mean_of_memory_comes_from_the_log(spark: SparkSession, tmp_path: Path) -> None:
@@ -157,23 +206,39 @@ def candidates(ticks: Sequence[Sequence[JobSample]]) -> list[Candidate]:
     return [Candidate(sample=each, options=OPTIONS, window_from=NOW - WINDOW) for each in ticks[-1]]
 
 
+def fast(candidate: Candidate, *, back: timedelta = timedelta(minutes=10)) -> Candidate:
+    """Ask so that the input counts from its last change on."""
+    options = replace(candidate.options, reaction=Reaction.FAST)
+    return replace(candidate, options=options, arrivals_from=NOW - back)
+
+
 def reason_of(given: EvaluatedMetrics | NotReady, reason: Reason) -> NotReady:
     """Give the answer as it must be: not ready, for this reason."""
     assert isinstance(given, NotReady)
     return NotReady(reason=reason, message=given.message)
 
 
-def story(*, jobs: int) -> Iterator[list[JobSample]]:
+def evenly(_number: int, second: int) -> float:
+    """Let a load be even: so many seconds of it have come by then."""
+    return second
+
+
+def changing(number: int, second: int) -> float:
+    """Let the load of most jobs grow threefold at some instant, in the midst of a stretch."""
+    return second if number % 3 == 1 else second + 2 * max(second - 450 - 13 * number, 0)
+
+
+def story(*, jobs: int, factor: Callable[[int, int], float] = evenly) -> Iterator[list[JobSample]]:
     """Yield ten minutes of ticks; job n reads n * 100/s more than the one before, and one begins its counters anew."""
     for second in range(0, 601, 10):
-        yield [job_at(number, second) for number in range(jobs)]
+        yield [job_at(number, second, factor) for number in range(jobs)]
 
 
-def job_at(number: int, second: int) -> JobSample:
+def job_at(number: int, second: int, factor: Callable[[int, int], float] = evenly) -> JobSample:
     """Build one job's sample: a source and a sink that is busier from job to job."""
     made = sample(chain({"source": 2, "sink": 4}), job=JobKey("prod", f"job-{number}"), tick=at(second))
     resets = number == 1 and second > 450
-    seconds, read = (second - 450 if resets else second), 100.0 * (number + 1)
+    seconds, read = (second - 450 if resets else factor(number, second)), 100.0 * (number + 1)
     counters = {
         Measure.NUM_RECORDS_IN: read * seconds,
         Measure.NUM_RECORDS_OUT: read * seconds / 3,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from headgate.config.other import OtherOptions
+from headgate.engines.simulated.cluster import START
+from headgate.options.autoscaler import Reaction
 from headgate.replay.comparing import Verdict
 from headgate.replay.distributed import replay_on_spark
 from headgate.replay.in_memory import replay_in_memory
@@ -17,6 +21,7 @@ from headgate.replay.stretch import Stretch
 from headgate.replay.tallies import Tally
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.reader import LogReader
+from headgate.simulate import Scenario
 from headgate.testing.recorded import RecordedService
 from headgate.testing.simulated import growing_fleet
 
@@ -28,11 +33,24 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RecordedService:
     """Give three jobs that grow at different times, seen by two processes; the first hour's files are put together."""
-    service = RecordedService(scenario=growing_fleet(), root=tmp_path_factory.mktemp("recorded") / "log")
-    service.advance_to(2 * MINUTE)
+    return recorded(growing_fleet(), tmp_path_factory.mktemp("recorded") / "log", 2 * MINUTE, 4 * MINUTE)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> RecordedService:
+    """Give the same jobs, each of which goes by the last change of its load; the middle lies between their growths."""
+    fleet = growing_fleet()
+    scenario = replace(fleet, autoscaler=replace(fleet.autoscaler, reaction=Reaction.FAST))
+    return recorded(scenario, tmp_path_factory.mktemp("quick") / "log", 1.5 * MINUTE, 2.5 * MINUTE)
+
+
+def recorded(scenario: Scenario, log: Path, middle: timedelta, end: timedelta) -> RecordedService:
+    """Give a run of two processes; what the first one wrote is put together in between."""
+    service = RecordedService(scenario=scenario, root=log)
+    service.advance_to(middle)
     compact(service.root, service.now + timedelta(days=1), closed_for=timedelta())
     service.restart()
-    service.advance_to(4 * MINUTE)
+    service.advance_to(end)
     return service
 
 
@@ -66,6 +84,24 @@ def test_a_recorded_run_is_decided_again_byte_for_byte(spark: SparkSession, run:
 
     assert {tally.first.verdict for tally in tallies} == {Verdict.EQUAL}
     assert sum(tally.count for tally in tallies) == len(run.decisions)
+
+
+def test_jobs_that_react_fast_are_decided_again_byte_for_byte(spark: SparkSession, quick: RecordedService) -> None:
+    """Also between the ticks, where each job was decided for by itself."""
+    assert any((decision.at - START) % quick.scenario.collect_interval for decision in quick.decisions)
+
+    tallies = on_spark(spark, quick)
+
+    assert {tally.first.verdict for tally in tallies} == {Verdict.EQUAL}
+    assert sum(tally.count for tally in tallies) == len(quick.decisions)
+
+
+def test_the_other_reaction_differs_as_in_process(spark: SparkSession, quick: RecordedService) -> None:
+    """Word for word: by its window a job is decided for in another way."""
+    tallies = on_spark(spark, quick, headgate_reaction="windowed")
+
+    assert Verdict.DIFFERENT in {tally.first.verdict for tally in tallies}
+    assert tallies == in_process(quick, headgate_reaction="windowed")
 
 
 def test_other_options_differ_as_in_process(spark: SparkSession, run: RecordedService) -> None:

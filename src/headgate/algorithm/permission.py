@@ -30,7 +30,7 @@ def permitted(
     """Give a wanted rescale as it may be made: as it is, as advice only, with other settings, or not at all."""
     decision = weighed(decision, evaluated, options, history)
     if decision.outcome is Outcome.RESCALE:
-        decision = in_time(decision, evaluated, options)
+        decision = in_time(decision, evaluated, options, (decision.at - sample.running_since).total_seconds())
     if decision.outcome is not Outcome.RESCALE:
         return decision
     if not options.scaling_enabled:

@@ -30,15 +30,21 @@ _REPEATED = 4.0
 """Rescales that one costs that turns out to be only the first of two steps."""
 
 _IDLE = 1 / 8
-"""What a second of a subtask that is not needed is worth, in seconds of input that waits."""
+"""What a second of capacity too much, or too little in reserve, is worth, in seconds of input that waits."""
 
 _SETTLED = 0.8
 """Share of the metric window after which a load that did not change counts as settled."""
+
+_SURE = 0.05
+"""Largest error, as a share of the load, with which it does."""
 
 _CAPACITY_ERROR = 0.1
 """Standard error of what one sample tells that a vertex can do, as a share of it."""
 
 _LEAST_DOWNTIME_S = 1.0
+
+_GUESS = timedelta(seconds=30)
+"""How long a rescale stops a job of which, and of whose cluster, none was seen yet."""
 
 _NORMAL = NormalDist()
 
@@ -55,7 +61,7 @@ class Weighing:
     """Both sides for one vertex, in seconds of its input."""
 
     staying_s: float
-    """What the present size has cost since the load changed."""
+    """What the present size has cost since it runs, or the load changed."""
     moving_s: float
     """What the rescale would cost, the chances that it is not the last one included."""
     reversed: float
@@ -75,17 +81,18 @@ def eager(options: AutoscalerOptions) -> AutoscalerOptions:
     return replace(options, **unset)
 
 
-def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> Decision:
+def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: AutoscalerOptions, running_s: float) -> Decision:
     """
     Give a wanted rescale as it is if it is time for it; else keep the job until more is known.
 
-    One vertex for which it is time is enough: the others change in the same restart.
+    One vertex for which it is time is enough: the others change in the same restart. `running_s` is how long the job
+    has been running as it is.
     """
     arrival = evaluated.arrival
-    if arrival is None or is_settled(arrival, options):
+    if arrival is None or is_settled(arrival, options, running_s):
         return decision
     causes = [proposal for proposal in decision.changes.values() if proposal.outside]
-    weighings = [weighed(proposal, evaluated, arrival, options) for proposal in causes]
+    weighings = [weighed(proposal, evaluated, arrival, options, running_s) for proposal in causes]
     if None in weighings:  # what has cause without numbers follows from something else than the load
         return decision
     most = _ripest([weighing for weighing in weighings if weighing])
@@ -95,13 +102,15 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
     return replace(decision, outcome=Outcome.KEEP, reason=Reason.EVIDENCE_AWAITED, message=message)
 
 
-def is_settled(arrival: Arrival, options: AutoscalerOptions) -> bool:
-    """Tell whether the load is what it has been for about the whole window."""
-    return not arrival.changed and arrival.lasted_s >= _SETTLED * options.metrics_window.total_seconds()
+def is_settled(arrival: Arrival, options: AutoscalerOptions, running_s: float) -> bool:
+    """Tell whether the load is surely what it has been, at the size that runs, for about the whole window."""
+    since_s = min(arrival.lasted_s, running_s)
+    is_sure = arrival.error is not None and arrival.error <= _SURE
+    return is_sure and not arrival.changed and since_s >= _SETTLED * options.metrics_window.total_seconds()
 
 
 def weighed(
-    proposal: Proposal, evaluated: EvaluatedMetrics, arrival: Arrival, options: AutoscalerOptions
+    proposal: Proposal, evaluated: EvaluatedMetrics, arrival: Arrival, options: AutoscalerOptions, running_s: float
 ) -> Weighing | None:
     """Weigh the change of one vertex; None where its numbers do not tell."""
     known = evaluated.vertices[proposal.vertex]
@@ -110,15 +119,27 @@ def weighed(
         return None
     capacity, target = rates
     gain = capacity * (proposal.wanted / proposal.current - 1)
-    share = gain / target if gain > 0 else -gain / capacity * _IDLE
-    downtime = evaluated.downtime.expected if evaluated.downtime else options.restart_time
+    # What piles up is urgent; what is lacking of the reserve, or too much, is not.
+    share = (max(0.0, target - capacity) + gain * _IDLE) / target if gain > 0 else -gain / capacity * _IDLE
+    downtime = expected_downtime(evaluated, options)
     back, on = chances(proposal, known, _error(arrival, evaluated))
     return Weighing(
-        staying_s=share * arrival.lasted_s,
+        staying_s=share * min(arrival.lasted_s, running_s),
         moving_s=max(downtime.total_seconds(), _LEAST_DOWNTIME_S) * (1 + _REVERSED * back + _REPEATED * on),
         reversed=back,
         repeated=on,
     )
+
+
+def expected_downtime(evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> timedelta:
+    """
+    Give how long a rescale is expected to stop the job: as learnt, else as somebody has set, else a guess.
+
+    The default of `restart.time` is on the safe side where capacity is concerned; to wait for it would be none.
+    """
+    if evaluated.downtime is not None:
+        return evaluated.downtime.expected
+    return _GUESS if options.restart_time == _DEFAULTS.restart_time else options.restart_time
 
 
 def _rates(known: VertexMetrics) -> tuple[float, float] | None:

@@ -39,18 +39,19 @@ class EarlyTicks:
 
     async def look(self, at: datetime) -> None:
         """Take in what the usual ticks have seen, and another sample of each job that is changing."""
-        await self._note()
+        await self.note()
         if changing := self.alertness.changing:
             await asyncio.gather(*(observer.observe_again(changing, at) for observer in self.observers))
-            await self._note()
+            await self.note()
+
+    async def note(self) -> None:
+        """Take in what was seen last."""
+        latest = self.latest
+        self.alertness.keep_only(latest.keys())
+        await asyncio.to_thread(self.alertness.note, latest)
 
     async def decide(self, at: datetime) -> tuple[Decision, ...]:
         """Decide for the jobs that are due, by what was seen last."""
         due = self.alertness.take_due()
         seen = {job: one for job, one in self.latest.items() if job in due}
         return await self.cycle.run_early(seen, at) if seen else ()
-
-    async def _note(self) -> None:
-        latest = self.latest
-        self.alertness.keep_only(latest.keys())
-        await asyncio.to_thread(self.alertness.note, latest)

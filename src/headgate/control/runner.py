@@ -152,14 +152,14 @@ class Runner:
 
     async def decide(self, at: datetime) -> tuple[Decision, ...]:
         """Decide for each job that is this process's, and act."""
-        await self.before_decisions(at)
-        if not self.decides:
-            return ()
-        if self.leases:
-            await self.leases.before_cycle(at)
-            if others := self.leases.company():
-                self.events.handle(reports.jobs_divided(others, at))
         async with self._deciding:
+            await self.before_decisions(at)
+            if not self.decides:
+                return ()
+            if self.leases:
+                await self.leases.before_cycle(at)
+                if others := self.leases.company():
+                    self.events.handle(reports.jobs_divided(others, at))
             return await self.cycle.run(self.latest, at, failed=self.failed)
 
     async def _decide(self, at: datetime) -> None:
@@ -171,16 +171,21 @@ class Runner:
         async def do(at: datetime) -> None:
             await early.look(at)
             async with self._deciding:
-                decisions = await early.decide(at)
+                # Looking, and waiting for a cycle, takes time: what is decided after a cycle is later than that.
+                now = tick_of(self.clock(), _MILLISECOND)
+                decisions = await early.decide(now) if self._is_between(now) else ()
             if decisions:
                 self.on_early_decisions(decisions)
 
         while not stop.is_set():
             await _wait(stop, in_force(early.interval))
             at = self.clock()
-            regular = (in_force(self.collect_interval), in_force(self.decide_interval))
-            if all(tick_of(at, interval) < tick_of(at, _MILLISECOND) for interval in regular):
+            if self._is_between(at):
                 await self._attempt(Work.EARLY, do, at, _MILLISECOND)
+
+    def _is_between(self, at: datetime) -> bool:
+        regular = (in_force(self.collect_interval), in_force(self.decide_interval))
+        return all(tick_of(at, interval) < tick_of(at, _MILLISECOND) for interval in regular)
 
     async def _keep_house(self, at: datetime) -> None:
         await asyncio.to_thread(self.upkeep, at)

@@ -80,7 +80,8 @@ class EarlyEvaluator:
                 self._followed[one.sample.job] = self._read(one)
 
     def _read(self, one: Candidate) -> InProcessEvaluator:
-        span = one.window_until - in_force(self._keep), one.window_until
+        # What came since it was asked about is handed on by nobody any more, and counts at the next question.
+        span = one.window_until - in_force(self._keep), one.window_until + _FOLLOWED
         vertices, jobs = (self._reader.read(table, *span, job=one.sample.job) for table in ("samples", "jobs"))
         evaluator = InProcessEvaluator(collect_interval=self._collect_interval, keep=self._keep)
         evaluator.begin_with(vertices, jobs)

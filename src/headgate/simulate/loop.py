@@ -64,9 +64,9 @@ class ControlLoop:
         self.cycle.restarts.learn(now)
         await self.cycle.run(self.observer.latest, now)
 
-    async def decide_early(self, now: datetime) -> None:
-        """Look at what is changing, and decide for jobs of which enough is known."""
-        await self.early.look(now)
+    async def decide_early(self, now: datetime, *, observed: bool = False) -> None:
+        """Decide for jobs of which enough is known; changing ones are looked at again unless they just were."""
+        await (self.early.note() if observed else self.early.look(now))
         await self.early.decide(now)
 
 

@@ -114,7 +114,7 @@ class Simulation:
             self._decided = tick
             await self._loop.decide(now)
         else:
-            await self._loop.decide_early(now)
+            await self._loop.decide_early(now, observed=self._collected == tick)
 
 
 def _takes_back(event: Event, job: str) -> bool:

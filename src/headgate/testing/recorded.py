@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from headgate.control.early import EarlyTicks
+from headgate.algorithm.rules import is_fast
+from headgate.control.early import CLOSELY, EarlyTicks
 from headgate.control.observation import Observer
 from headgate.control.recording import Recorder
 from headgate.engines.simulated.cluster import START, SimulatedCluster
@@ -120,15 +121,23 @@ class RecordedService:
         return START + self._now
 
     async def _advance_to(self, at: timedelta) -> None:
-        step, every = self.scenario.collect_interval, self.scenario.decide_interval
-        while self._now + step <= at:
-            self._now += step
+        while (instant := self._next()) <= at:
+            self._now = instant
             self.cluster.advance_to(self._now.total_seconds())
-            if not self.skips(self._now):
-                await self._loop.observer.observe(self.now)
-            tick = self._now - self.delay
-            if tick > timedelta() and not tick % every:
-                await self._loop.decide(START + tick)
+            await (self._loop.decide_early(self.now) if self._now % self.scenario.collect_interval else self._tick())
+
+    def _next(self) -> timedelta:
+        """Give the next tick of the collector, or the next look in between: at an instant that is no tick's."""
+        step = self.scenario.collect_interval
+        tick = self._now + step - self._now % step
+        return min(tick, self._now + CLOSELY) if is_fast(self.scenario.autoscaler) else tick
+
+    async def _tick(self) -> None:
+        if not self.skips(self._now):
+            await self._loop.observer.observe(self.now)
+        tick = self._now - self.delay
+        if tick > timedelta() and not tick % self.scenario.decide_interval:
+            await self._loop.decide(START + tick)
 
 
 @dataclass(frozen=True, slots=True)

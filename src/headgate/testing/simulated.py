@@ -15,7 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from headgate.model.topology import ShipStrategy
-from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
+from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, Reaction
 from headgate.simulate import (
     ClusterSettings,
     Failure,
@@ -153,6 +153,7 @@ def quick_options(draw: st.DrawFn) -> AutoscalerOptions:
         alignment_mode=draw(st.sampled_from([None, "EVENLY_SPREAD", "OFF"])),
         rejection_expiry=draw(seconds(40, 120)),
         restart_time_tracking_enabled=draw(st.booleans()),
+        reaction=draw(st.sampled_from(Reaction)),
     )
 
 

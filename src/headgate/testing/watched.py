@@ -140,7 +140,8 @@ class WatchedSimulation(Simulation):
         collector = _WatchedCollector(actuator.collector, self)
         watched = replace(actuator, collector=collector, realizer=_WatchedRealizer(actuator.realizer, self))
         loop.observer._collector = collector  # noqa: SLF001 - there is no other seam between a loop and its simulation
-        self._loop = replace(loop, cycle=replace(loop.cycle, actuator=watched))
+        cycle = replace(loop.cycle, actuator=watched)
+        self._loop = replace(loop, cycle=cycle, early=replace(loop.early, cycle=cycle))
 
     def advance_to(self, at: timedelta, progress: Progress = silently) -> None:
         """Let time pass; a killed Headgate is begun anew at once."""

@@ -12,6 +12,7 @@ from hypothesis import given
 from headgate.engines.simulated.cluster import START
 from headgate.model.decision import Decision
 from headgate.model.samples import JobSample
+from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.simulate import FailureKind, Scenario
 from headgate.testing.simulated import COLLECT, FEW, failures, scenarios
 from headgate.testing.watched import Killing, Moment, WatchedSimulation, watch
@@ -27,6 +28,8 @@ HIDING = [
 WINDOW = timedelta(seconds=90)
 STALE, LATE = 3 * COLLECT, 2 * COLLECT
 """Age from which the last sample is stale; how much later than the window the first one may begin."""
+A_FEW = 3 * 2 * COLLECT
+"""Three samples, of which each comes after a tick of the collector and one of the engine."""
 
 
 @FEW
@@ -54,8 +57,13 @@ def faults(simulation: WatchedSimulation, decision: Decision) -> Iterator[str]:
     samples = samples_since(simulation, max(at - options.metrics_window, stable), at)
     for vertex in simulation.scenario.jobs[0].topology.vertices:
         seen = [sample.at for sample in samples if vertex.id in sample.vertices]
-        for fault in holes(seen, at, options.metrics_window):
+        for fault in holes(seen, at, to_be_filled(options)):
             yield f"{at}: {vertex.id} {fault} ({', '.join(f'{at - each}' for each in seen)})"
+
+
+def to_be_filled(options: AutoscalerOptions) -> timedelta:
+    """Give how far back samples must reach: where the last change of the load counts, a few of them are enough."""
+    return min(A_FEW, options.metrics_window) if options.reaction is Reaction.FAST else options.metrics_window
 
 
 def holes(seen: Sequence[datetime], at: datetime, window: timedelta) -> Iterator[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from headgate.config.other import OtherOptions
 from headgate.model.orders import Given, Orders
+from headgate.options.autoscaler import Reaction
 from headgate.options.service import ClusterOptions, Pipeline, ServiceOptions
 from headgate.replay.replaying import Report, replay
 from headgate.replay.stretch import Stretch
@@ -24,10 +25,10 @@ Start = Callable[..., RecordedService]
 Replay = Callable[..., Report]
 
 
-def job(name: str = "orders", *, peak: float = 2500.0) -> SimulatedJob:
+def job(name: str = "orders", *, peak: float = 2500.0, fall: int = 220) -> SimulatedJob:
     """Give a source and a sink under a load that grows after a minute and falls after less than four."""
     source = SimulatedVertex(
-        name="source", curve=ServiceCurve(rate=1000.0), load=steps({0: 500.0, 60: peak, 220: 300.0})
+        name="source", curve=ServiceCurve(rate=1000.0), load=steps({0: 500.0, 60: peak, fall: 300.0})
     )
     sink = SimulatedVertex(name="sink", curve=ServiceCurve(rate=400.0), parallelism=2)
     return SimulatedJob(name=name, vertices=(source, sink))
@@ -60,6 +61,20 @@ def eventful(tmp_path_factory: pytest.TempPathFactory) -> RecordedService:
     ordered = {"job.autoscaler.utilization.target": "0.6"}
     run.store.change_orders(None, lambda _: Orders(options=ordered))
     run.advance_to(seconds(360))
+    return run
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> RecordedService:
+    """Give a run of a job that goes by its last change, whose load grows and falls, with another process in between."""
+    run = service(tmp_path_factory.mktemp("quick"))
+    cluster = replace(run.scenario.cluster, metric_refresh=seconds(1), cooldown=seconds(0), stabilization=seconds(0))
+    options = replace(STEADY, reaction=Reaction.FAST)
+    scenario = replace(run.scenario, cluster=cluster, autoscaler=options)
+    run = RecordedService(scenario=replace(scenario, jobs=(job(fall=120),)), root=run.root)
+    run.advance_to(seconds(100))
+    run.restart()
+    run.advance_to(seconds(140))
     return run
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.unit.replay.conftest import Replay, Start, job, options_for, seconds
 
 from headgate.config.other import OtherOptions
+from headgate.engines.simulated.cluster import START
 from headgate.errors import ConfigError, NotFoundError
 from headgate.model.decision import Outcome
 from headgate.model.orders import Given
@@ -44,6 +45,24 @@ def test_an_eventful_run_is_decided_again_byte_for_byte(eventful: RecordedServic
     report = replayed(eventful)
 
     assert verdicts(report) == {Verdict.EQUAL: len(eventful.decisions)}, list(lines(report, most=3))
+
+
+def test_a_job_that_reacts_fast_is_decided_again_byte_for_byte(quick: RecordedService, replayed: Replay) -> None:
+    """Also what was decided between the ticks, by samples that were taken there, and across another process."""
+    early = [decision for decision in quick.decisions if (decision.at - START) % quick.scenario.collect_interval]
+    assert any(decision.acts for decision in early)
+    assert Reason.EVIDENCE_AWAITED in {decision.reason for decision in quick.decisions}
+
+    report = replayed(quick)
+
+    assert verdicts(report) == {Verdict.EQUAL: len(quick.decisions)}, list(lines(report, most=3))
+
+
+def test_what_a_job_had_done_by_its_window_is_told(quick: RecordedService, replayed: Replay) -> None:
+    """The other reaction is an option like any other: its first decision that is another one is shown."""
+    report = replayed(quick, headgate_reaction="windowed")
+
+    assert report.first(Verdict.DIFFERENT)
 
 
 def test_a_rollback_that_somebody_ordered_is_replayed(start: Start, replayed: Replay) -> None:

@@ -258,3 +258,40 @@ def test_a_reading_does_not_change_while_the_next_cycle_is_written() -> None:
     assert dict(reading.decisions) == {("prod", Outcome.KEEP, Reason.BALANCED): 1}
     assert reading.counts[ORDERS].errors == 0
     assert reading.events == {}
+
+
+def test_a_decision_before_its_turn_leaves_the_other_jobs_as_they_were(scrape: Scrape) -> None:
+    """Who is not among the few that were decided for did not vanish; who is stands where it stands now."""
+    board = Board()
+    board.decided([decided(0), decided(0, job=OTHER)])
+    board.decided_early([decided(3, factor=4.0)])
+
+    assert {labels[1:3] for labels in scrape(board)["headgate_job_outcome_info"]} == {
+        ("orders", "Rescale"),
+        ("returns", "Keep"),
+    }
+    standings = {standing.decision.job: standing for standing in board.read().standings}
+    assert (standings[ORDERS].since, standings[OTHER].since) == (at(3), at(0))
+
+
+def test_a_decision_before_its_turn_is_counted() -> None:
+    """It was made as any other."""
+    board = Board()
+    board.decided([decided(0), decided(0, job=OTHER)])
+    board.decided_early([acting(decided(3, factor=4.0))])
+
+    reading = board.read()
+
+    assert sum(reading.decisions.values()) == 3
+    assert reading.decisions["prod", Outcome.RESCALE, Reason.RESCALED] == 1
+
+
+def test_the_cycle_after_it_goes_on_from_there() -> None:
+    """What lasts since an early decision lasts since then; what is gone by the next cycle is gone."""
+    board = Board()
+    board.decided([decided(0), decided(0, job=OTHER)])
+    board.decided_early([decided(3, factor=4.0)])
+    board.decided([decided(10, factor=4.0)])
+
+    (standing,) = board.read().standings
+    assert (standing.decision.at, standing.since) == (at(10), at(3))

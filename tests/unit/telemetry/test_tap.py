@@ -8,11 +8,15 @@ from datetime import timedelta
 
 import pytest
 
+from headgate.algorithm.decide import not_ready
 from headgate.control import reports
 from headgate.errors import UnreachableError
 from headgate.events.merging import MergingEventHandler
 from headgate.model.decision import Decision
+from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus
+from headgate.model.metrics import NotReady
+from headgate.model.reasons import Reason
 from headgate.telemetry.board import Board
 from headgate.telemetry.tap import Tap
 from headgate.testing.builders import ORDERS, at, chain, context, sample
@@ -20,6 +24,7 @@ from headgate.testing.fakes import FakeEngine, RecordingEvents
 
 Scrape = Callable[[Board], Mapping[str, Mapping[tuple[str, ...], float]]]
 
+WAITING = NotReady(reason=Reason.WINDOW_FILLING, message="the window is filling")
 ERROR = reports.job_error(ORDERS, ValueError("planted"), at(0), timedelta(minutes=30))
 
 
@@ -74,3 +79,18 @@ async def test_a_cluster_that_stops_answering_is_shown_with_the_jobs_it_had(scra
     await fetcher.fetch()
     assert scrape(board)["headgate_cluster_reachable"] == {("prod",): 0}
     assert scrape(board)["headgate_cluster_jobs"] == {("prod",): 1}
+
+
+def test_decisions_before_their_turn_are_heard_of_apart(scrape: Scrape) -> None:
+    """The board first, the listener then; without a board nothing stands in between."""
+    board, heard = Board(), list[tuple[Decision, ...]]()
+    tap = Tap(board=board)
+    orders, returns = (not_ready(JobKey("prod", name), WAITING, at(0)) for name in ("orders", "returns"))
+
+    tap.decisions(heard.append)((orders, returns))
+    tap.early_decisions(heard.append)((orders,))
+
+    assert heard == [(orders, returns), (orders,)]
+    assert len(scrape(board)["headgate_job_outcome_info"]) == 2
+    listener = heard.append
+    assert Tap().early_decisions(listener) is listener

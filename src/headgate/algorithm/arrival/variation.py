@@ -21,7 +21,8 @@ _LEFT_OUT = 1 / 3
 """Share of the differences, the largest, that is left out: a step makes two at any scale."""
 
 _LEAST = 6
-"""Differences that must be left."""
+_LEAST_COARSE = 12
+"""Differences that must be left, of single stretches and of several together: where few are, a step is most of them."""
 
 
 def variation(stretches: Stretches) -> Floats:
@@ -48,7 +49,7 @@ def _at_scale(stretches: Stretches, scale: int) -> Floats:
     relative = np.where(middle > 0, np.diff(rates, axis=1) / middle, 0.0)
     squares = relative**2 / (1 / took_s[:, 1:] + 1 / took_s[:, :-1])
     known = (took_s[:, 1:] > 0) & (took_s[:, :-1] > 0)
-    return _trimmed_mean(np.where(known, squares, np.nan))
+    return _trimmed_mean(np.where(known, squares, np.nan), _LEAST if scale == 1 else _LEAST_COARSE)
 
 
 def _together(values: Ints, scale: int) -> Ints:
@@ -59,11 +60,11 @@ def _together(values: Ints, scale: int) -> Ints:
     return summed
 
 
-def _trimmed_mean(squares: Floats) -> Floats:
+def _trimmed_mean(squares: Floats, least: int) -> Floats:
     """Give the mean without the largest ones, as if nothing had been left out of squares of normal differences."""
     count = np.sum(~np.isnan(squares), axis=1)
     kept = count - np.ceil(_LEFT_OUT * count).astype(np.int64)
-    enough = kept >= _LEAST
+    enough = kept >= least
     means = np.full(len(squares), np.nan)
     if not enough.any():
         return means

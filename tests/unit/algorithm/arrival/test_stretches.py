@@ -1,0 +1,107 @@
+"""What came into a source between one measurement and the next."""
+
+from __future__ import annotations
+
+import numpy as np
+from tests.unit.algorithm.arrival.series import Told, stretches_of, told
+
+
+def test_lag_that_grows_is_input_too() -> None:
+    """A source that reads 100/s while 50/s pile up has 150/s coming in; one that works off its lag has less."""
+    rows = [Told(at_s=0, read=0, lag=0), Told(at_s=2, read=200, lag=100), Told(at_s=4, read=400, lag=40)]
+
+    assert told(stretches_of(rows)) == [(2, 300), (2, 140)]
+
+
+def test_a_source_without_lag_reads_what_comes() -> None:
+    """A connector that never tells its lag counts as having none."""
+    rows = [Told(at_s=second, read=100 * second) for second in range(0, 7, 2)]
+
+    assert told(stretches_of(rows)) == [(2, 200)] * 3
+
+
+def test_a_counter_that_begins_anew_leaves_a_gap() -> None:
+    """What came while the job was restarted is not known: no stretch leads across it, the others stay."""
+    rows = [
+        Told(at_s=0, read=1000),
+        Told(at_s=2, read=1200),
+        Told(at_s=8, read=50, epoch=1),
+        Told(at_s=10, read=250, epoch=1),
+    ]
+
+    assert told(stretches_of(rows)) == [(2, 200), (2, 200)]
+
+
+def test_a_lag_told_now_and_then_is_followed_from_one_time_to_the_next() -> None:
+    """In between nobody knows how much of what was read came in, so it is one long stretch."""
+    rows = [
+        Told(at_s=0, read=0, lag=100),
+        Told(at_s=2, read=200),
+        Told(at_s=4, read=400),
+        Told(at_s=6, read=600, lag=400),
+    ]
+
+    assert told(stretches_of(rows)) == [(6, 900)]
+
+
+def test_a_sample_without_the_counter_tells_nothing() -> None:
+    """The stretch goes on to the next one that has it."""
+    rows = [Told(at_s=0, read=0), Told(at_s=2, read=None), Told(at_s=4, read=400)]
+
+    assert told(stretches_of(rows)) == [(4, 400)]
+
+
+def test_a_lag_that_is_told_late_may_make_a_stretch_negative() -> None:
+    """It is known all the same, or what came before and after would be told too high."""
+    rows = [Told(at_s=0, read=0, lag=500), Told(at_s=2, read=100, lag=0), Told(at_s=4, read=200, lag=500)]
+
+    assert told(stretches_of(rows)) == [(2, -400), (2, 600)]
+
+
+def test_an_engine_that_did_not_measure_again_adds_nothing() -> None:
+    """The time that counts is the engine's own: a sample that says the same as the one before is none."""
+    rows = [
+        Told(at_s=0, read=0, measured_s=0),
+        Told(at_s=2, read=0, measured_s=0),
+        Told(at_s=4, read=300, measured_s=3),
+        Told(at_s=6, read=300, measured_s=3),
+        Told(at_s=8, read=600, measured_s=6),
+    ]
+
+    assert told(stretches_of(rows)) == [(3, 300), (3, 300)]
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    """A log is read from several files, and its rows come as they come."""
+    rows = [
+        Told(at_s=2 * tick, read=100 * tick * (source + 1), lag=7 * tick, epoch=tick // 5, source=source)
+        for tick in range(12)
+        for source in range(3)
+    ]
+    shuffled = [rows[place] for place in np.random.default_rng(1).permutation(len(rows))]
+
+    one, other = stretches_of(rows, 3), stretches_of(shuffled, 3)
+
+    assert np.array_equal(one.took_ms, other.took_ms)
+    assert np.array_equal(one.came, other.came)
+
+
+def test_each_source_has_its_own_beside_the_others() -> None:
+    """The newest stands at the right; who has fewer, or none at all, has nothing at the left."""
+    rows = [
+        *(Told(at_s=second, read=100 * second) for second in range(0, 7, 2)),
+        *(Told(at_s=second, read=10 * second, source=2) for second in (4, 6)),
+        Told(at_s=6, read=1, source=3),
+    ]
+
+    found = stretches_of(rows, 4)
+
+    assert found.width == 3
+    assert found.known.tolist() == [[True] * 3, [False] * 3, [False, False, True], [False] * 3]
+    assert told(found, 2) == [(2, 20)]
+
+
+def test_nothing_told_is_no_stretch() -> None:
+    """The first look at a job comes before its second sample."""
+    assert stretches_of([], 2).known.shape == (2, 0)
+    assert stretches_of([Told(at_s=0, read=5)]).width == 0

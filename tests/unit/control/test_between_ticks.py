@@ -1,0 +1,199 @@
+"""A running service between its ticks: it looks at what is changing, and decides, at instants that are no tick's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from time import monotonic, sleep
+
+from tests.unit.control.streaming import CALM, RETURNS, Load, StreamingEngine
+
+from headgate.control.early import EarlyTicks
+from headgate.control.observation import Observer
+from headgate.control.runner import Runner, tick_of
+from headgate.errors import UnreachableError
+from headgate.model.decision import Decision
+from headgate.model.events import EventReason
+from headgate.model.identity import JobKey
+from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.model.samples import JobSample
+from headgate.ports import Candidate, JobContext
+from headgate.testing.builders import ORDERS, START
+from headgate.testing.fakes import FakeEvaluator, RecordingLog
+from headgate.testing.scenario import Scenario
+
+COLLECT, CLOSELY = timedelta(milliseconds=40), timedelta(milliseconds=10)
+BEFORE = 20
+"""Samples that are taken before the load grows."""
+
+
+@dataclass
+class GrowingEngine(StreamingEngine):
+    """An engine on which the load of one job grows once it was looked at often enough."""
+
+    closely_takes: timedelta = timedelta()
+    """How long it takes to answer between the ticks."""
+
+    def __post_init__(self) -> None:
+        """Let two jobs run."""
+        self.run(ORDERS)
+        self.run(RETURNS)
+        self.loads = {job: Load(rates={0: 100 * CALM}) for job in (ORDERS, RETURNS)}
+
+    async def update_metrics(self, ctx: JobContext, tick: datetime, /) -> JobSample:
+        """Measure."""
+        if ctx.key == ORDERS and len(self.looks(ORDERS)) == BEFORE:
+            self.loads[ORDERS] = Load(rates={0: 100 * CALM, (tick - START).total_seconds(): 400 * CALM})
+        if not is_tick(tick):
+            await asyncio.sleep(self.closely_takes.total_seconds())
+        return await super().update_metrics(ctx, tick)
+
+    def looks(self, job: JobKey) -> list[datetime]:
+        """Give when a job was looked at."""
+        return [at for looked_at, at in self.asked if looked_at == job]
+
+
+@dataclass
+class SlowEvaluator:
+    """Takes a while for the usual cycles."""
+
+    behind: FakeEvaluator
+    takes: timedelta
+
+    def evaluate(
+        self, candidates: Sequence[Candidate], now: datetime, /
+    ) -> Mapping[JobKey, EvaluatedMetrics | NotReady]:
+        """Take it."""
+        sleep(self.takes.total_seconds())
+        return self.behind.evaluate(candidates, now)
+
+
+class BrokenTicks(EarlyTicks):
+    """Cannot look."""
+
+    async def look(self, at: datetime) -> None:
+        """Fail."""
+        message = f"planted at {at}"
+        raise UnreachableError(message)
+
+
+@dataclass
+class Service:
+    """A service in front of the two jobs, on a clock that begins with it."""
+
+    engine: GrowingEngine = field(default_factory=GrowingEngine)
+    world: Scenario = field(init=False)
+    usual: list[Decision] = field(default_factory=list)
+    early: list[Decision] = field(default_factory=list)
+    made: list[Decision] = field(default_factory=list)
+    """All of them, in the order in which they were made."""
+    early_ticks: type[EarlyTicks] = EarlyTicks
+    is_over: Callable[[Service], bool] = lambda service: len(service.early) > 0
+
+    def __post_init__(self) -> None:
+        """Put the pieces together."""
+        self.world, self._stop, self._began = Scenario(engine=self.engine), asyncio.Event(), monotonic()
+
+    def clock(self) -> datetime:
+        """Give the present."""
+        return START + timedelta(seconds=monotonic() - self._began)
+
+    def _listen(self, told: list[Decision], decisions: tuple[Decision, ...]) -> None:
+        told.extend(decisions)
+        self.made.extend(decisions)
+        if self.is_over(self):
+            self._stop.set()
+
+    async def run(self, *, decides: bool = True, takes: timedelta = timedelta(), every: timedelta = COLLECT) -> None:
+        """Run until it is over, or for a few seconds."""
+        cycle = replace(
+            self.world.cycle(),
+            evaluator=SlowEvaluator(self.world.evaluator, takes),
+            early=self.world.evaluator,
+            early_decisions=RecordingLog(),
+        )
+        observers = (self.observer(),)
+        runner = Runner(
+            observers=observers,
+            cycle=cycle,
+            events=self.world.events,
+            collect_interval=COLLECT,
+            decide_interval=every,
+            clock=self.clock,
+            early=self.early_ticks(observers=observers, cycle=cycle, interval=CLOSELY),
+            decides=decides,
+            on_decisions=lambda decisions: self._listen(self.usual, decisions),
+            on_early_decisions=lambda decisions: self._listen(self.early, decisions),
+        )
+        async with asyncio.timeout(30):
+            await runner.run(self._stop)
+
+    def observer(self) -> Observer:
+        """Look at the jobs."""
+        return self.world.observer
+
+    def stop_after(self, seconds: float) -> None:
+        """Stop by then, whatever has happened."""
+        asyncio.get_running_loop().call_later(seconds, self._stop.set)
+
+
+def is_tick(at: datetime) -> bool:
+    """Tell whether an instant is a usual tick's."""
+    return tick_of(at, COLLECT) == at
+
+
+async def test_a_job_that_changes_is_decided_for_between_the_ticks() -> None:
+    """It alone, and at an instant that no cycle has: the log tells both apart by their time."""
+    service = Service()
+
+    await service.run(every=timedelta(seconds=20))
+
+    assert {decision.job for decision in service.early} == {ORDERS}
+    assert not any(is_tick(decision.at) for decision in service.early)
+
+
+async def test_only_the_job_that_changes_is_looked_at_between_the_ticks() -> None:
+    """The other one is asked at its ticks, and so is this one before its change."""
+    service = Service()
+
+    await service.run(every=timedelta(seconds=20))
+
+    looks = service.engine.looks(ORDERS)
+    assert all(is_tick(at) for at in [*service.engine.looks(RETURNS), *looks[:BEFORE]])
+
+
+async def test_where_somebody_else_decides_nothing_is_done_between_the_ticks() -> None:
+    """A process that only takes samples takes them at their ticks."""
+    service = Service()
+    service.stop_after(1.5)
+
+    await service.run(decides=False)
+
+    assert service.made == []
+    assert len(service.engine.looks(ORDERS)) > BEFORE
+    assert all(is_tick(at) for _, at in service.engine.asked)
+
+
+async def test_what_fails_between_the_ticks_is_an_event_and_no_more() -> None:
+    """The service goes on, its ticks too, and looks again at the next occasion."""
+    service = Service(is_over=lambda service: len(service.world.events.told) > 6)
+    service.early_ticks = BrokenTicks
+    await service.run()
+
+    told = [event for event in service.world.events.told if event.reason is EventReason.AUTOSCALER_ERROR]
+    assert len(told) > 1
+    assert all("deciding early" in event.message for event in told)
+
+
+async def test_a_job_is_decided_for_in_the_order_of_time() -> None:
+    """However long a look between the ticks takes, or a cycle: what is decided after it was decided later."""
+    service = Service(is_over=lambda service: len(service.early) > 1 and len(service.usual) > 20)
+    service.engine.closely_takes = timedelta(milliseconds=120)
+
+    await service.run(takes=timedelta(milliseconds=100), every=timedelta(milliseconds=200))
+
+    of_orders = [decision.at for decision in service.made if decision.job == ORDERS]
+    assert all(earlier < later for earlier, later in pairwise(of_orders))
