@@ -119,8 +119,7 @@ def weighed(
         return None
     capacity, target = rates
     gain = capacity * (proposal.wanted / proposal.current - 1)
-    # What piles up is urgent; what is lacking of the reserve, or too much, is not.
-    share = (max(0.0, target - capacity) + gain * _IDLE) / target if gain > 0 else -gain / capacity * _IDLE
+    share = growing_share(gain, capacity, target) if gain > 0 else -gain / capacity * _IDLE
     downtime = expected_downtime(evaluated, options)
     back, on = chances(proposal, known, _error(arrival, evaluated))
     return Weighing(
@@ -129,6 +128,15 @@ def weighed(
         reversed=back,
         repeated=on,
     )
+
+
+def growing_share(gain: float, capacity: float, target: float) -> float:
+    """
+    Give what a second of a size that is too small costs, in seconds of input.
+
+    What piles up is urgent, what is lacking of the reserve is not. Without any input a backlog counts for all of it.
+    """
+    return (max(0.0, target - capacity) + gain * _IDLE) / (target or capacity)
 
 
 def expected_downtime(evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> timedelta:

@@ -63,23 +63,23 @@ class Alertness:
         return due
 
     def note(self, latest: Mapping[JobKey, Observation]) -> None:
-        """Take in what was seen last of some jobs."""
-        news = [seen.sample for seen in latest.values() if seen.sample and self._is_news(seen, seen.sample)]
+        """Take in what was seen last of all jobs; one that gave no sample, or goes by its window, is not changing."""
+        self._recent.keep_only(latest.keys())
+        self._let_go_of_all_but({job for job, seen in latest.items() if _is_followed(seen)})
+        news = [seen.sample for job, seen in latest.items() if seen.sample and self._is_news(job, seen)]
         for job, arrival in (self._recent.add(news) if news else {}).items():
             sample = latest[job].sample
             if sample is not None:
                 self._note(sample, arrival)
 
-    def keep_only(self, jobs: Collection[JobKey]) -> None:
-        """Forget the other jobs."""
+    def _let_go_of_all_but(self, jobs: Collection[JobKey]) -> None:
         for job in self._standing.keys() - jobs:
             del self._standing[job]
+        self._due &= set(jobs)
 
-    def _is_news(self, seen: Observation, sample: JobSample) -> bool:
-        options, before = seen.ctx.options, self._standing.get(sample.job)
-        followed = options.enabled and is_fast(options) and not is_reactive(options)
-        is_new = before is None or before.sample is not sample
-        return followed and is_new and seen.problem is None and not sample.settings.shared_workers
+    def _is_news(self, job: JobKey, seen: Observation) -> bool:
+        before = self._standing.get(job)
+        return _is_followed(seen) and (before is None or before.sample is not seen.sample)
 
     def _note(self, sample: JobSample, arrival: Arrival) -> None:
         before = self._standing.get(sample.job)
@@ -92,6 +92,13 @@ class Alertness:
             self._due.add(sample.job)
             evaluated_s = arrival.lasted_s
         self._standing[sample.job] = _Standing(sample=sample, behind=behind, changing=changing, evaluated_s=evaluated_s)
+
+
+def _is_followed(seen: Observation) -> bool:
+    options = seen.ctx.options
+    if seen.sample is None or seen.problem is not None or seen.sample.settings.shared_workers:
+        return False
+    return options.enabled and is_fast(options) and not is_reactive(options)
 
 
 def _is_behind(sample: JobSample, arrival: Arrival) -> bool:

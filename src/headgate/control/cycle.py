@@ -128,7 +128,7 @@ class Cycle:
         held = await self.outbox.open_all(observations)
         decisions = await self._decide(observations, held, now, self.early or self.evaluator, began)
         await self._keep(decisions, now, self.early_decisions or self.decisions)
-        await self._record(observations, held, now)
+        await self._record(observations, held, now, early=True)
         return decisions
 
     async def _decide(
@@ -146,11 +146,16 @@ class Cycle:
         return tuple(await asyncio.gather(*cared_for))
 
     async def _record(
-        self, observations: Mapping[JobKey, Observation], held: Mapping[JobKey, Held], now: datetime
+        self,
+        observations: Mapping[JobKey, Observation],
+        held: Mapping[JobKey, Held],
+        now: datetime,
+        *,
+        early: bool = False,
     ) -> None:
         # Last of all: nothing that acts waits for a record.
         if self.recorder:
-            await self.recorder.record(observations, held, now)
+            await self.recorder.record(observations, held, now, early=early)
 
     async def _know_orders(self, now: datetime) -> bool:
         """Read what people have ordered; while the store does not answer, what it told before holds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headgate.control.alertness import Alertness
@@ -29,8 +29,14 @@ class EarlyTicks:
 
     @property
     def latest(self) -> Mapping[JobKey, Observation]:
-        """What is known of all jobs."""
-        return {key: seen for observer in self.observers for key, seen in observer.latest.items()}
+        """What is known of the jobs that are this process's, with the options that people have ordered."""
+        outbox = self.cycle.outbox
+        return {
+            job: replace(seen, ctx=outbox.book.applied(seen.ctx))
+            for observer in self.observers
+            for job, seen in observer.latest.items()
+            if outbox.looks_after(job)
+        }
 
     @property
     def is_alert(self) -> bool:
@@ -46,9 +52,7 @@ class EarlyTicks:
 
     async def note(self) -> None:
         """Take in what was seen last."""
-        latest = self.latest
-        self.alertness.keep_only(latest.keys())
-        await asyncio.to_thread(self.alertness.note, latest)
+        await asyncio.to_thread(self.alertness.note, self.latest)
 
     async def decide(self, at: datetime) -> tuple[Decision, ...]:
         """Decide for the jobs that are due, by what was seen last."""

@@ -29,7 +29,9 @@ class Recorder:
     restarts: Restarts
     mode: Live[Mode]
 
-    async def record(self, seen: Mapping[JobKey, Observation], held: Mapping[JobKey, Held], now: datetime) -> None:
+    async def record(
+        self, seen: Mapping[JobKey, Observation], held: Mapping[JobKey, Held], now: datetime, *, early: bool = False
+    ) -> None:
         """
         Keep the circumstances of the jobs that could be opened.
 
@@ -37,15 +39,17 @@ class Recorder:
             seen: the jobs as the cycle observed them.
             held: their states as it opened them.
             now: when it began.
+            early: whether it was none, but some jobs were decided for before their turn.
         """
         try:
-            await asyncio.to_thread(lambda: self.sink.append_circumstances(tuple(self._all(seen, held, now))))
+            told = self._all(seen, held, now, early=early)
+            await asyncio.to_thread(lambda: self.sink.append_circumstances(tuple(told)))
         except Exception as error:  # noqa: BLE001 - what was decided is done, whether it can be replayed or not
             why = str(error) or type(error).__name__
             self.events.handle(reports.fleet_error("circumstances could not be kept", why, now))
 
     def _all(
-        self, observations: Mapping[JobKey, Observation], held: Mapping[JobKey, Held], now: datetime
+        self, observations: Mapping[JobKey, Observation], held: Mapping[JobKey, Held], now: datetime, *, early: bool
     ) -> Iterator[Circumstances]:
         mode, interval = in_force(self.mode), in_force(self.collect_interval)
         for job, seen in observations.items():
@@ -62,6 +66,7 @@ class Recorder:
                     problem=seen.problem,
                     state=opened.state,
                     downtime=self._downtime(seen),
+                    early=early,
                 )
 
     def _downtime(self, seen: Observation) -> Downtime | None:

@@ -7,6 +7,7 @@ A tick that takes longer than its interval makes the next ones late, never doubl
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -118,6 +119,8 @@ class Runner:
 
     _deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     """Held by whoever decides: of one job there is one decision at a time."""
+    _cycles: deque[datetime] = field(default_factory=lambda: deque(maxlen=1), init=False)
+    """When the last cycle was."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
@@ -160,6 +163,7 @@ class Runner:
                 await self.leases.before_cycle(at)
                 if others := self.leases.company():
                     self.events.handle(reports.jobs_divided(others, at))
+            self._cycles.append(at)
             return await self.cycle.run(self.latest, at, failed=self.failed)
 
     async def _decide(self, at: datetime) -> None:
@@ -173,7 +177,7 @@ class Runner:
             async with self._deciding:
                 # Looking, and waiting for a cycle, takes time: what is decided after a cycle is later than that.
                 now = tick_of(self.clock(), _MILLISECOND)
-                decisions = await early.decide(now) if self._is_between(now) else ()
+                decisions = await early.decide(now) if self._is_between(now) and self._had_its_cycle(now) else ()
             if decisions:
                 self.on_early_decisions(decisions)
 
@@ -186,6 +190,10 @@ class Runner:
     def _is_between(self, at: datetime) -> bool:
         regular = (in_force(self.collect_interval), in_force(self.decide_interval))
         return all(tick_of(at, interval) < tick_of(at, _MILLISECOND) for interval in regular)
+
+    def _had_its_cycle(self, at: datetime) -> bool:
+        """Tell whether the last tick's cycle has been: what is decided before it must not be later."""
+        return list(self._cycles) == [tick_of(at, in_force(self.decide_interval))]
 
     async def _keep_house(self, at: datetime) -> None:
         await asyncio.to_thread(self.upkeep, at)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
 
+from headgate.algorithm.rules import reach
 from headgate.model.identity import JobKey
 from headgate.model.samples import JobSample
 from headgate.options.live import Live, in_force
@@ -45,6 +46,7 @@ class EarlyEvaluator:
         self._keep = keep
         self._followed: dict[JobKey, InProcessEvaluator] = {}
         self._asked: dict[JobKey, datetime] = {}
+        self._reach: dict[JobKey, timedelta] = {}
         self._lock = Lock()
 
     def append(self, samples: Sequence[JobSample], /) -> None:
@@ -75,15 +77,19 @@ class EarlyEvaluator:
         for job in [job for job, at in self._asked.items() if now - at > _FOLLOWED]:
             self._asked.pop(job)
             self._followed.pop(job, None)
+            self._reach.pop(job, None)
         for one in candidates:
-            if one.sample.job not in self._followed:
+            # A job's own options, and ordered ones, may look back further than any that the file names.
+            if one.sample.job not in self._followed or self._reach[one.sample.job] < reach(one.options):
                 self._followed[one.sample.job] = self._read(one)
+                self._reach[one.sample.job] = reach(one.options)
 
     def _read(self, one: Candidate) -> InProcessEvaluator:
         # What came since it was asked about is handed on by nobody any more, and counts at the next question.
-        span = one.window_until - in_force(self._keep), one.window_until + _FOLLOWED
+        keep = max(in_force(self._keep), reach(one.options))
+        span = one.window_until - keep, one.window_until + _FOLLOWED
         vertices, jobs = (self._reader.read(table, *span, job=one.sample.job) for table in ("samples", "jobs"))
-        evaluator = InProcessEvaluator(collect_interval=self._collect_interval, keep=self._keep)
+        evaluator = InProcessEvaluator(collect_interval=self._collect_interval, keep=keep)
         evaluator.begin_with(vertices, jobs)
         return evaluator
 

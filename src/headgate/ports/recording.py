@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -38,6 +38,8 @@ class Circumstances:
     """What was remembered before the decision."""
     downtime: Downtime | None = None
     """How long a rescale was predicted to take."""
+    early: bool = field(default=False, compare=False)
+    """Whether the decision was made before its turn: that most jobs have none then says nothing of them."""
 
 
 class CircumstanceSink(Protocol):

@@ -81,17 +81,19 @@ class News:
 
     _said: dict[JobKey, tuple[datetime, Facts]] = field(default_factory=dict)
     _saying: dict[JobKey, tuple[datetime, Facts]] = field(default_factory=dict)
+    _early: bool = False
 
     def table(self, circumstances: Sequence[Circumstances]) -> pa.Table:
         """Give the rows that say what is new; a job of which nothing is has none."""
         texts = _Texts()
         self._saying = {each.ctx.key: (each.at, _facts(each)) for each in circumstances}
+        self._early = any(each.early for each in circumstances)
         rows = [self._row(job, texts) for job in self._saying]
         return pa.Table.from_pylist([row for row in rows if row], schema=CIRCUMSTANCES)
 
     def keep(self) -> None:
-        """Take the last table as said; of a job that had no part in it another process may say something meanwhile."""
-        self._said = self._saying
+        """Take the last table as said; of a job without part in a cycle another process may say something meanwhile."""
+        self._said = {**self._said, **self._saying} if self._early else self._saying
 
     def _row(self, job: JobKey, texts: _Texts) -> Mapping[str, Any] | None:
         (now, facts), (at, said) = self._saying[job], self._said.get(job, (None, ()))

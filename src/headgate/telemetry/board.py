@@ -112,6 +112,7 @@ class Board:
 
     def decided_early(self, decisions: Sequence[Decision]) -> None:
         """Take decisions for a few jobs, made before their turn: the others stand as they did."""
+        self.phases.end_cycle()
         with self._lock:
             self._standings |= {one.job: _standing(one, self._standings.get(one.job)) for one in decisions}
             self._count(decisions)

@@ -25,6 +25,7 @@ from headgate.control.restarts import Restarts
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.runner import Listener, Runner, Upkeep, nothing
 from headgate.control.selection import SelectedRealizer
+from headgate.options.service import Place
 from headgate.pipeline.selected import SelectedEvaluator
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
@@ -75,8 +76,8 @@ class Deciding:
         )
 
     def _early(self, observers: tuple[Observer, ...], cycle: Cycle) -> EarlyTicks | None:
-        """Look between the ticks where this process takes the samples; elsewhere nobody could be asked for more."""
-        if self.data.inflow is not None:
+        """Look between the ticks where this process takes the samples by itself: one of one job has to be cheap."""
+        if self.data.inflow is not None or self.now().collect_on is Place.SPARK:
             return None
         return EarlyTicks(observers=observers, cycle=cycle, interval=lambda: self.now().collect_closely)
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from headgate.algorithm.decide import decide
-from headgate.algorithm.weighing import eager
+from headgate.algorithm.weighing import eager, growing_share
 from headgate.model.arrival import Arrival
 from headgate.model.decision import Decision, Outcome
 from headgate.model.downtime import Downtime
@@ -285,3 +285,9 @@ def test_a_job_that_goes_by_its_window_is_not_weighed() -> None:
 
     assert made.outcome is Outcome.RESCALE
     assert "come in" not in made.message
+
+
+@pytest.mark.parametrize("lasted_s", [1, 600])
+def test_a_backlog_without_any_input_is_weighed_by_what_the_vertex_can_do(lasted_s: float) -> None:
+    """There is no input whose seconds could be counted."""
+    assert growing_share(300.0, 100.0, 0.0) * lasted_s == pytest.approx(300 / 8 / 100 * lasted_s)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,7 +10,6 @@ from tests.unit.control.streaming import CALM, FAST, GROWING, RETURNS, Load, see
 
 from headgate.control.alertness import Alertness
 from headgate.control.observation import Observation
-from headgate.model.identity import JobKey
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings
@@ -130,11 +128,11 @@ def test_a_job_of_queries_in_micro_batches_is_not_followed(alert: Alertness) -> 
     assert list(alert.changing) == []
 
 
-def test_a_job_that_was_not_seen_is_left_as_it_was(alert: Alertness) -> None:
+def test_a_job_that_was_not_seen_for_once_is_known_afterwards(alert: Alertness) -> None:
     """Its latest sample says nothing of now; nor does one that was taken in before."""
     latest = seen(GROWING, at(64))
-    alert.note({ORDERS: replace(latest, problem=NotReady(reason=Reason.JOB_UNREACHABLE, message="away"))})
-    alert.note({RETURNS: Observation(ctx=latest.ctx)})
+    unseen = replace(latest, problem=NotReady(reason=Reason.JOB_UNREACHABLE, message="away"))
+    alert.note({ORDERS: unseen, RETURNS: Observation(ctx=latest.ctx)})
     assert list(alert.changing) == []
 
     noted(alert, 62, 64)
@@ -182,11 +180,21 @@ def test_jobs_do_not_mix(alert: Alertness) -> None:
     assert alert.take_due() == {ORDERS}
 
 
-@pytest.mark.parametrize(("kept", "changing"), [([ORDERS], [ORDERS]), ([RETURNS], []), ([], [])])
-def test_a_job_that_is_gone_is_forgotten(alert: Alertness, kept: Collection[JobKey], changing: list[JobKey]) -> None:
+def test_a_job_that_is_gone_is_forgotten(alert: Alertness) -> None:
     """Nobody looks for it any more."""
     noted(alert, 62, 64)
 
-    alert.keep_only(kept)
+    alert.note({RETURNS: seen(Load(), at(66), job=RETURNS)})
 
-    assert list(alert.changing) == changing
+    assert list(alert.changing) == []
+    assert alert.take_due() == set()
+
+
+def test_a_job_that_gives_no_sample_is_not_asked_every_second(alert: Alertness) -> None:
+    """Its cluster may be gone; its next usual tick tells."""
+    noted(alert, 62, 64)
+    silent = replace(seen(GROWING, at(66)), problem=NotReady(reason=Reason.JOB_UNREACHABLE, message="no answer"))
+
+    alert.note({ORDERS: silent})
+
+    assert list(alert.changing) == []

@@ -114,6 +114,17 @@ def test_a_job_that_was_another_process_s_meanwhile_begins_anew(tmp_path: Path) 
     assert [row["job"] for row in rows(tmp_path)] == [str(ORDERS), str(OTHER), str(ORDERS)]
 
 
+def test_what_is_decided_early_says_nothing_of_the_others(tmp_path: Path) -> None:
+    """They had no turn: what was said of them holds, and the next cycle need not repeat it."""
+    other = replace(USUAL, ctx=replace(USUAL.ctx, key=OTHER))
+    log = SampleLog(tmp_path)
+    log.append_circumstances([USUAL, other])
+    log.append_circumstances([replace(later(other, 1), early=True)])
+    log.append_circumstances([later(USUAL, 2), later(other, 2)])
+
+    assert [row["job"] for row in rows(tmp_path)] == [str(ORDERS), str(OTHER)]
+
+
 def test_the_same_tick_again_replaces_the_first(tmp_path: Path) -> None:
     """What a retry says must stand in the log as if it had been said once."""
     assert len(kept(tmp_path, [USUAL, USUAL])) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -47,6 +47,15 @@ class RecentArrivals:
         known = arrivals(stretches(mine.columns, mine.owner, len(numbers)))
         jobs = of_jobs(known, np.array([place for place, _ in owners], dtype=np.int64), len(samples))
         return {sample.job: jobs.of_job(place) for place, sample in enumerate(samples)}
+
+    def keep_only(self, jobs: Collection[JobKey]) -> None:
+        """Forget the other jobs."""
+        kept = [source for source in self._number if source[0] in jobs]
+        if len(kept) == len(self._number):
+            return
+        old = np.array([self._number[source] for source in kept], dtype=np.int64)
+        self._told = deque((at, told.of(old, len(self._number))) for at, told in self._told)
+        self._number = {source: number for number, source in enumerate(kept)}
 
     def _series(self, samples: Sequence[JobSample]) -> Series:
         rows = [

@@ -84,3 +84,18 @@ def test_a_job_without_sources_is_told_of_too() -> None:
 
     assert (arrival.per_s, arrival.lasted_s, arrival.changed) == (0.0, float("inf"), False)
     assert lone.samples(0)[0].at == at(0)
+
+
+def test_who_is_gone_is_forgotten_and_the_others_are_not_mixed_up() -> None:
+    """Numbers of sources are given anew; what came into those that stay goes on."""
+    recent, growing, calm = RecentArrivals(KEEP), GROWING.samples(140), CALM.samples(140)
+    for both in zip(calm[:-1], growing[:-1], strict=True):
+        recent.add(both)
+    alone = RecentArrivals(KEEP)
+    for one in growing[:-1]:
+        alone.add([one])
+
+    recent.keep_only({ORDERS})
+
+    assert recent.add([growing[-1]]) == alone.add([growing[-1]])
+    assert {job for job, _ in recent._number} == {ORDERS}
