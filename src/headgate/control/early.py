@@ -38,11 +38,6 @@ class EarlyTicks:
             if outbox.looks_after(job)
         }
 
-    @property
-    def is_alert(self) -> bool:
-        """Tell whether some job is changing, as far as it is known."""
-        return bool(self.alertness.changing)
-
     async def look(self, at: datetime) -> None:
         """Take in what the usual ticks have seen, and another sample of each job that is changing."""
         await self.note()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 
+from headgate.algorithm.rules import is_fast
 from headgate.control.early import CLOSELY
 from headgate.engines.simulated.cluster import START, SimulatedCluster
 from headgate.engines.simulated.failures import planned
@@ -96,7 +97,7 @@ class Simulation:
         self._recorder.take()
 
     def _next_tick(self) -> timedelta:
-        early = [self._looked + CLOSELY] if self._loop.early.is_alert else []
+        early = [self._looked + CLOSELY] if is_fast(self.scenario.autoscaler) else []
         return min(
             self._collected + self.scenario.collect_interval,
             self._decided + self.scenario.decide_interval,

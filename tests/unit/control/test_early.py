@@ -104,7 +104,7 @@ async def test_while_nothing_changes_nothing_is_done(stage: Stage) -> None:
     """No engine is asked, nobody is evaluated, nothing is kept."""
     asked = len(stage.engine.asked)
 
-    assert not stage.ticks.is_alert
+    assert not stage.ticks.alertness.changing
     assert await stage.early(61) == ()
     assert len(stage.engine.asked) == asked
     assert stage.evaluator.asked == []
@@ -114,7 +114,7 @@ async def test_while_nothing_changes_nothing_is_done(stage: Stage) -> None:
 async def test_a_job_that_is_changing_is_looked_at_between_its_ticks(stage: Stage) -> None:
     """And only that one."""
     await stage.usually(62)
-    assert stage.ticks.is_alert
+    assert stage.ticks.alertness.changing
 
     await stage.ticks.look(at(63))
 
@@ -152,7 +152,7 @@ async def test_a_job_that_goes_by_its_window_has_its_usual_ticks(stage: Stage) -
 
     await stage.usually(*range(62, 70, 2))
 
-    assert not stage.ticks.is_alert
+    assert not stage.ticks.alertness.changing
     assert await stage.early(71) == ()
 
 
@@ -273,5 +273,5 @@ async def test_a_job_that_falls_behind_without_a_change_is_decided_for(stage: St
     stage.engine.loads = {RETURNS: Load(lag=6 * CALM)}
     await stage.usually(62)
 
-    assert not stage.ticks.is_alert
+    assert not stage.ticks.alertness.changing
     assert [decision.job for decision in await stage.ticks.decide(at(62.5))] == [RETURNS]
