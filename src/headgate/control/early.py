@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from operator import is_
 
 from headgate.control.alertness import Alertness
 from headgate.control.cycle import Cycle
@@ -26,6 +27,7 @@ class EarlyTicks:
     interval: Live[timedelta] = CLOSELY
     """How often it looks."""
     alertness: Alertness = field(default_factory=Alertness)
+    _noted: list[Mapping[JobKey, Observation]] = field(default_factory=list, init=False)
 
     @property
     def latest(self) -> Mapping[JobKey, Observation]:
@@ -46,7 +48,11 @@ class EarlyTicks:
             await self.note()
 
     async def note(self) -> None:
-        """Take in what was seen last."""
+        """Take in what was seen last, if anything was since."""
+        seen = [observer.latest for observer in self.observers]
+        if len(seen) == len(self._noted) and all(map(is_, seen, self._noted)):
+            return
+        self._noted[:] = seen
         await asyncio.to_thread(self.alertness.note, self.latest)
 
     async def decide(self, at: datetime) -> tuple[Decision, ...]:
