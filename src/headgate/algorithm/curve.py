@@ -8,6 +8,7 @@ Universal Scalability Law (Gunther) between two parallelisms. It says nothing of
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,7 +53,8 @@ class Point:
         The default is DS2's optimal parallelism (OSDI 2018), which supposes linear growth. It never leads beyond what
         is needed when growing, nor below it when shrinking, where a subtask more never makes the others faster.
         """
-        exact = self.parallelism * math.exp(min(math.log(need / self.rate) / exponent, _LARGEST_LOGARITHM))
+        ratio = max(need / self.rate, sys.float_info.min)  # of two that are far apart it may come to be 0
+        exact = self.parallelism * math.exp(min(math.log(ratio) / exponent, _LARGEST_LOGARITHM))
         return max(math.ceil(exact * (1 - _ROUNDING)), 1)
 
 

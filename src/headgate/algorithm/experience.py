@@ -14,6 +14,7 @@ import numpy as np
 
 from headgate.algorithm.batch import Batch
 from headgate.algorithm.history import scalings_of
+from headgate.algorithm.rates import ieee
 from headgate.algorithm.stats import Floats
 from headgate.model.identity import VertexId
 from headgate.model.measures import Measure
@@ -52,6 +53,7 @@ def expected_rates(
     }
 
 
+@ieee
 def with_experience(measured: Floats, batch: Batch) -> Floats:
     """
     Give the true rate as measured and as expected, each weighed by its samples; as measured where nothing is expected.
