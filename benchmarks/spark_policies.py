@@ -38,7 +38,7 @@ def main(
 
     Args:
         seeds: of the loads, with commas between.
-        minutes: of each run, without the minute that leads in.
+        minutes: of each run, without what leads in.
         policies: those to measure, with commas between.
         out: takes one file for each run.
         logs: keeps what the applications said; by default nothing does.

@@ -13,7 +13,7 @@ from datetime import timedelta
 import numpy as np
 
 from headgate.algorithm.batch import Batch
-from headgate.algorithm.history import scalings_of
+from headgate.algorithm.history import newest_scalings
 from headgate.algorithm.rates import ieee
 from headgate.algorithm.stats import Floats
 from headgate.model.identity import VertexId
@@ -45,10 +45,9 @@ def expected_rates(
     worth = _WORTH * (1 - running_for / _FADES)
     if worth <= 0:
         return {}
-    newest = {vertex: scalings_of(vertex, history)[-1] for record in history for vertex in record.after}
     return {
         vertex: (last.rate(ScalingMetric.EXPECTED_PROCESSING_RATE), worth)
-        for vertex, last in newest.items()
+        for vertex, last in newest_scalings(history).items()
         if last.after == running.get(vertex)
     }
 

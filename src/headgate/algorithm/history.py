@@ -49,10 +49,15 @@ def scalings_of(vertex: VertexId, history: History) -> tuple[Scaling, ...]:
     )
 
 
+def newest_scalings(history: History) -> Mapping[VertexId, Scaling]:
+    """Give the newest rescale of each vertex that ever had one."""
+    return {vertex: scalings_of(vertex, history)[-1] for record in history for vertex in record.after}
+
+
 def growths(history: History, running: Mapping[VertexId, int]) -> Mapping[VertexId, Growth]:
     """Give of each vertex its newest rescale, if that was a growth to the running parallelism."""
-    newest = {vertex: scalings_of(vertex, history)[-1] for record in history for vertex in record.after}
-    return {vertex: growth for vertex, last in newest.items() if (growth := growth_to(running.get(vertex), last))}
+    newest = newest_scalings(history).items()
+    return {vertex: growth for vertex, last in newest if (growth := growth_to(running.get(vertex), last))}
 
 
 def growth_to(running: int | None, last: Scaling | None) -> Growth | None:
