@@ -59,6 +59,13 @@ class Deviation(StrEnum):
     """
     A vertex is not scaled for its hottest subtask alone: more subtasks do not divide a hot key (FLINK-30652).
     """
+    SURE_LAG = "sure-lag"
+    """
+    Nothing shrinks while it is not known surely how much waits before a source.
+
+    The reference takes a connector at its word, and a lag that nobody tells for none. A Kafka consumer that fetches far
+    ahead tells of 0 records while thousands wait.
+    """
     FORWARD_EQUAL = "forward-equal"
     """
     Both ends of a FORWARD edge keep equal parallelism.

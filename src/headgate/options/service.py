@@ -10,10 +10,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+from headgate.options import kafka
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.bounds import Interval
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
 from headgate.options.events import EventOptions
+from headgate.options.kafka import KafkaClusterOptions
 from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.launch import LaunchOptions
 from headgate.options.lease import LeaseOptions
@@ -295,6 +297,9 @@ class ServiceOptions(Options):
     signals: tuple[SignalOptions, ...] = option("signals", ())
     """External metrics by name."""
 
+    kafka_clusters: tuple[KafkaClusterOptions, ...] = option("kafka-clusters", (), secret=True)
+    """Kafka clusters that jobs read: asked directly, they tell how much really waits and comes in."""
+
     job_lists: tuple[str, ...] = option("job-lists", ())
     """Plugins that list further jobs; such a job's options name the collector and the realizer that know it."""
 
@@ -317,11 +322,15 @@ class ServiceOptions(Options):
             message = f"the name {', '.join(taken)} is that of an application on YARN or Kubernetes"
             raise ValueError(message)
         named = {name for each in (self.autoscaler, *(job.autoscaler for job in self.jobs)) for name in each.signals}
-        if faults := tuple(faults_of(self.signal_sources, self.signals, named)):
+        if faults := (*faults_of(self.signal_sources, self.signals, named), *kafka.faults_of(self.kafka_clusters)):
             raise ValueError("\n".join(faults))
         self._refuse_streaming_in_process()
         if self.collect_on is Place.SPARK and self.pipeline is Pipeline.IN_PROCESS:
             message = "collect.on: spark needs Spark. Hint: leave out `pipeline: in-process`"
+            raise ValueError(message)
+
+        if self.collect_on is Place.SPARK and self.kafka_clusters:
+            message = "kafka-clusters are asked by the service alone. Hint: leave out `collect.on: spark`"
             raise ValueError(message)
 
     def _refuse_streaming_in_process(self) -> None:

@@ -13,12 +13,12 @@ from typing import Annotated
 
 from headgate.options.bounds import Interval
 from headgate.options.declaration import Options, option
+from headgate.options.references import refuse_plain
 from headgate.options.units import LARGEST, PositiveDuration
 
 OF_COLLECTOR = "collector"
 """The source of a signal that the job's own collector gives, by `query_external_metrics`."""
 
-_REFERENCE = re.compile(r"\$\{(env|file):[^}]+\}")
 _CONDITION = re.compile(r"\s*(?P<sign><=|>=|<|>)\s*(?P<bound>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*")
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -137,10 +137,7 @@ class SignalSourceOptions(Options):
         if not self.name or self.name == OF_COLLECTOR:
             message = f"name {self.name!r} cannot be that of a signal source. Hint: {OF_COLLECTOR} is the job's own"
             raise ValueError(message)
-        for key, secret in (("token", self.token), ("password", self.password)):
-            if secret and not _REFERENCE.fullmatch(secret):
-                message = f"{key} of signal source {self.name} is written plainly. Hint: write ${{env:NAME}}"
-                raise ValueError(message)
+        refuse_plain(f"signal source {self.name}", token=self.token, password=self.password)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

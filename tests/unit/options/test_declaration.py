@@ -29,7 +29,7 @@ def test_groups_lists_of_groups_and_tables_are_told_apart() -> None:
 
 def test_what_may_hold_a_secret_is_declared_so() -> None:
     """Addresses, headers, the state store's URL and plugins' parameters are masked wherever options are shown."""
-    addresses = {"clusters", "url", "headers", "state_store", "signal_sources", "spark", "yarn"}
+    addresses = {"clusters", "url", "headers", "state_store", "signal_sources", "kafka_clusters", "spark", "yarn"}
     secret = {each.name for group in (ServiceOptions, ClusterOptions) for each in declarations(group) if each.secret}
     assert secret == addresses | {
         "custom_evaluators",

@@ -1,0 +1,1 @@
+"""Kafka clusters: what their brokers tell of topics and of consumer groups."""
