@@ -85,8 +85,8 @@ def run_job(cluster: LocalCluster, jar: Path) -> Iterator[RunJob]:
                 arguments=spec.arguments(),
                 parallelism=parallelism,
             )
-            cancelling.callback(_cancel, cluster.url, job_id)
-            _await(lambda: _task_states(cluster.url, job_id), "RUNNING", job_id)
+            cancelling.callback(cancelled, cluster.url, job_id)
+            await_running(cluster.url, job_id)
             return job_id
 
         yield run
@@ -104,8 +104,13 @@ def run_headgate(cluster: LocalCluster, tmp_path: Path) -> Iterator[RunHeadgate]
         yield run
 
 
-def _cancel(url: str, job_id: str) -> None:
-    """Wait for the end too, so that the next job finds the slots free."""
+def await_running(url: str, job_id: str) -> None:
+    """Wait until all tasks of a job run."""
+    _await(lambda: _task_states(url, job_id), "RUNNING", job_id)
+
+
+def cancelled(url: str, job_id: str) -> None:
+    """Cancel a job, and wait for the end too, so that the next job finds the slots free."""
     with suppress(HTTPError, RefusedError):  # the test has ended the job itself, or the JobManager that knew it
         cancel_job(url, job_id)
         # Of a job that failed over when it was cancelled, some tasks have failed.

@@ -73,8 +73,11 @@ def test_a_killed_task_manager_is_survived(cluster: LocalCluster, run_job: RunJo
     seen = ObservedJob(cluster.url, run_job(spec, 5), spec)
     service = run_headgate({})
     service.until(lambda: bool(service.lines("JobAppeared")), limit=LIMIT)
-    cluster.kill_task_manager(0)
-    await_wanted(service, seen)
+    cluster.kill_task_manager(-1)
+    try:
+        await_wanted(service, seen)
+    finally:
+        cluster.add_task_manager()
     assert [parallelism["work"] for _, parallelism in seen.history] in ([4, 3], [5, 4, 3])
     assert presence(service, "lab/orders") == ["JobAppeared"]
     assert not service.lines("ClusterUnreachable")

@@ -26,13 +26,14 @@ from headgate.engines.flink.shared import Shared
 from headgate.engines.flink.standing import UNKNOWN, Standing, StandingSettings
 from headgate.engines.flink.standstill import Standstills
 from headgate.engines.flink.tick import Tick
+from headgate.engines.flink.waiting import Waiting
 from headgate.engines.flink.workers import WorkerMetrics
-from headgate.model.identity import JobKey
+from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobMeasure
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.options.deviations import Deviation
-from headgate.ports import JobContext
+from headgate.ports import EndOffsets, JobContext
 
 _JOBMANAGER_METRICS = ("taskSlotsTotal", "taskSlotsAvailable", "numRegisteredTaskManagers", "numRunningJobs")
 
@@ -42,14 +43,22 @@ _NOTHING: Mapping[str, Standing] = MappingProxyType({})
 class FlinkMetricCollector:
     """Collects the samples of jobs on any number of clusters. Implements `headgate.ports.MetricCollector`."""
 
-    def __init__(self, clients: Mapping[str, FlinkClient], *, standing: Mapping[str, Standing] = _NOTHING) -> None:
+    def __init__(
+        self,
+        clients: Mapping[str, FlinkClient],
+        *,
+        standing: Mapping[str, Standing] = _NOTHING,
+        offsets: EndOffsets | None = None,
+    ) -> None:
         """
         Ask nothing yet.
 
         Args:
             clients: the clusters by name; whoever made them closes them.
             standing: what another collector knew of them.
+            offsets: knows where the topics end that jobs read; None: only connectors tell what waits.
         """
+        self._offsets = offsets
         self._clusters = {name: _Cluster.of(client, standing.get(name, UNKNOWN)) for name, client in clients.items()}
         self._jobs: dict[JobKey, JobMemory] = {}
 
@@ -80,6 +89,14 @@ class FlinkMetricCollector:
             details=details,
             asked_s=asked_s,
             memory=memory,
+            waiting=Waiting(
+                client=cluster.client,
+                ctx=ctx,
+                offsets=self._offsets if self._offsets is not None and self._offsets.serves(ctx) else None,
+                checkpoint_interval_s=settings.checkpoint_interval_s,
+                running_since=instant(details.running_since_ms),
+                now=instant(details.now_ms),
+            ),
             by_gauges=Deviation.COUNTERS_FIRST not in rules_of(ctx.options),
         )
         vertices = await tick.observe()
@@ -89,6 +106,7 @@ class FlinkMetricCollector:
             read_last_checkpoint(cluster.client, ctx),
             cluster.standstills.measure(ctx, memory, details, at),
         )
+        told = {} if tick.by_gauges else memory.of_sources(_running_sources(details))
         return JobSample(
             job=ctx.key,
             at=at,
@@ -99,7 +117,7 @@ class FlinkMetricCollector:
             settings=settings,
             slots_total=slots.total if slots else None,
             slots_free=slots.free if slots else None,
-            values={**(values or {}), **standstill},
+            values={**(values or {}), **standstill, **told},
             checkpointed_at=checkpointed_at,
         )
 
@@ -125,6 +143,8 @@ class FlinkMetricCollector:
     def forget(self, job: JobKey, /) -> None:
         """Drop what is remembered of a job; one never seen is no error."""
         self._jobs.pop(job, None)
+        if self._offsets is not None:
+            self._offsets.forget(job)
 
     def _memory(self, ctx: JobContext) -> JobMemory:
         memory = self._jobs.get(ctx.key)
@@ -155,6 +175,10 @@ class _Cluster:
             settings=StandingSettings(client, standing),
             standstills=Standstills(client),
         )
+
+
+def _running_sources(details: JobDetails) -> list[VertexId]:
+    return [vertex.id for vertex in details.vertices if vertex.id in details.sources and not vertex.finished]
 
 
 def _topology(details: JobDetails, memory: JobMemory) -> Topology:

@@ -16,6 +16,8 @@ class Counters:
     busy_ms: float | None = None
     idle_ms: float | None = None
     backpressured_ms: float | None = None
+    least_idle_ms: float | None = None
+    """Idle time of the subtask that idled least; no measure of its own."""
 
     @property
     def total_ms(self) -> float | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from headgate.algorithm.observed import Observations
+from headgate.engines.flink.backlog import BacklogMemory
 from headgate.engines.flink.counters import Counters
 from headgate.engines.flink.look import Seen
 from headgate.engines.flink.source import KnownNames
 from headgate.model.identity import VertexId
+from headgate.model.measures import JobMeasure
 from headgate.model.topology import Edge, Topology, Vertex
 
 
@@ -21,6 +23,7 @@ class VertexMemory:
     seen: Seen | None = None
     subtasks: Mapping[int, Counters] = field(default_factory=dict)
     names: KnownNames | None = None
+    backlog: BacklogMemory = field(default_factory=BacklogMemory)
     _observations: Observations | None = None
 
     def observations(self, running_since: datetime) -> Observations:
@@ -54,6 +57,18 @@ class JobMemory:
     def vertex(self, vertex: VertexId) -> VertexMemory:
         """Give what is remembered of a vertex; nothing at first."""
         return self.vertices.setdefault(vertex, VertexMemory())
+
+    def of_sources(self, sources: Iterable[VertexId]) -> Mapping[JobMeasure, float]:
+        """Give where the lag of the least known source is known from, and whether one of them is cut off."""
+        known = [self.vertex(source).backlog for source in sources]
+        origins = [one.origin for one in known if one.origin is not None]
+        outages = [one.outage.kind for one in known if one.outage.kind is not None]
+        told: dict[JobMeasure, float] = {}
+        if origins:
+            told[JobMeasure.LAG_ORIGIN] = float(min(origins, key=lambda origin: (origin.is_sure, origin)))
+        if outages:
+            told[JobMeasure.OUTAGE] = float(outages[0])
+        return told
 
     def topology(self, vertices: tuple[Vertex, ...], edges: tuple[Edge, ...]) -> Topology:
         """Give the graph of these parts; the same parts give the same object, since sorting it costs."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from urllib.parse import quote
 
+from headgate.engines.flink.kafka_names import KafkaNames, kafka_names
+
 LONGEST_URI = 4_000
 """Characters of a request line that every server and proxy takes: Netty's own limit is 4,096."""
 
@@ -76,6 +78,7 @@ class SourceNames:
     task_level: tuple[str, ...] = ()
     partitions: int | None = None
     """Distinct partitions among the names; None when they name none."""
+    kafka: KafkaNames = field(default_factory=KafkaNames)
 
     @property
     def tells_lag(self) -> bool:
@@ -90,17 +93,18 @@ class SourceNames:
     def wanted(self, *, gauges: bool) -> tuple[str, ...]:
         """Give the names to ask for, each of which exists; the gauges only where they are used."""
         chosen = (name for name, metric in self.selected.items() if gauges or metric in COUNTS)
-        return (*self.task_level, *chosen)
+        return (*self.task_level, *chosen, *(() if gauges else self.kafka.wanted))
 
 
-def choose_names(names: Iterable[str]) -> SourceNames:
-    """Choose among the metric names of a source vertex."""
+def choose_names(names: Iterable[str], *, offsets: bool = False) -> SourceNames:
+    """Choose among the metric names of a source vertex; those of Kafka's offsets only where they are used."""
     ordered = sorted(names)
     known = set(ordered)
     return SourceNames(
         selected=select_names(ordered, source=True),
         task_level=tuple(name for name in _TASK_LEVEL if name in known),
         partitions=count_partitions(ordered),
+        kafka=kafka_names(ordered, offsets=offsets),
     )
 
 

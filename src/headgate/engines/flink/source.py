@@ -1,7 +1,7 @@
 """
 What only a source tells: its lag, its own input, the partitions it reads, and what it can do while it is behind.
 
-All of a source's values come from one answer, so that they belong to one instant.
+A source's values come from one answer, so that they belong to one instant; only offsets of many partitions take more.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from headgate.algorithm.observed import observed_rate
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.counters import Counters
 from headgate.engines.flink.gauges import Aggregate, Gauges, lag_of, merge, read_aggregates, records_read
+from headgate.engines.flink.kafka import KafkaReading
 from headgate.engines.flink.look import Look
 from headgate.engines.flink.names import (
     BACKPRESSURED_MS,
@@ -60,6 +61,8 @@ class SourceReading:
     counters: Counters
     gauges: Gauges
     """What it counts by itself, and its gauges where they were asked for."""
+    kafka: KafkaReading | None = None
+    """What it tells of the partitions that it reads; None where it does not read Kafka."""
 
     @property
     def lag(self) -> float | None:
@@ -68,7 +71,7 @@ class SourceReading:
 
 
 async def read_source(
-    client: FlinkClient, path: str, *, known: KnownNames | None, at: datetime, gauges: bool
+    client: FlinkClient, path: str, *, known: KnownNames | None, at: datetime, gauges: bool, offsets: bool = False
 ) -> SourceReading | None:
     """
     Read a source's values; its names first where they are unknown or old.
@@ -81,6 +84,7 @@ async def read_source(
         known: its names as they were read before.
         at: the tick.
         gauges: whether to read the gauges of rates and times too.
+        offsets: whether to read how far it has read each partition of Kafka.
 
     Returns:
         None when the engine has no values of it yet.
@@ -90,15 +94,20 @@ async def read_source(
     """
     fresh = known is None or known.is_due(at)
     if known is None or fresh:
-        known = await _read_names(client, path, known=known, at=at)
+        known = await _read_names(client, path, known=known, at=at, offsets=offsets)
     values = await _read_values(client, path, known.names, gauges=gauges)
     if not values and not fresh:
-        known = await _read_names(client, path, known=known, at=at)
+        known = await _read_names(client, path, known=known, at=at, offsets=offsets)
         values = await _read_values(client, path, known.names, gauges=gauges)
     if not values:
         return None
-    found = merge(values, known.names.selected)
-    return SourceReading(known=known, counters=counters_of(values, found), gauges=found)
+    found, names = merge(values, known.names.selected), known.names.kafka
+    return SourceReading(
+        known=known,
+        counters=counters_of(values, found),
+        gauges=found,
+        kafka=KafkaReading(names=names, values=values) if names else None,
+    )
 
 
 def counters_of(values: Values, gauges: Gauges) -> Counters:
@@ -114,6 +123,7 @@ def counters_of(values: Values, gauges: Gauges) -> Counters:
         busy_ms=of_task(BUSY_MS),
         idle_ms=of_task(IDLE_MS),
         backpressured_ms=of_task(BACKPRESSURED_MS),
+        least_idle_ms=number(values[IDLE_MS].min) if IDLE_MS in values else None,
     )
 
 
@@ -137,8 +147,10 @@ def _backpressured_share(look: Look) -> float:
     return max(0.0, grown_ms / (look.elapsed_s * 1000 * look.seen.reading.parallelism))
 
 
-async def _read_names(client: FlinkClient, path: str, *, known: KnownNames | None, at: datetime) -> KnownNames:
-    names = choose_names(await client.get(f"{path}/subtasks/metrics", read_names))
+async def _read_names(
+    client: FlinkClient, path: str, *, known: KnownNames | None, at: datetime, offsets: bool
+) -> KnownNames:
+    names = choose_names(await client.get(f"{path}/subtasks/metrics", read_names), offsets=offsets)
     return KnownNames(names=names, first_at=known.first_at if known else at, read_at=at)
 
 
@@ -149,5 +161,8 @@ async def _read_values(client: FlinkClient, path: str, names: SourceNames, *, ga
     query = f"{path}/subtasks/metrics?get="
     values: dict[str, Aggregate] = {}
     for part in split_names(names.wanted(gauges=gauges), LONGEST_URI - len(query)):
-        values |= await client.get(query + part, read_aggregates)
+        answered = await client.get(query + part, read_aggregates)
+        if not answered:
+            return {}  # what is known of the rest would be half of an answer
+        values |= answered
     return values

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from headgate.engines.flink.backlog import Backlog
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.counters import Counters
 from headgate.engines.flink.details import JobDetails, VertexDetails
@@ -18,6 +19,7 @@ from headgate.engines.flink.look import Look, Reading, look
 from headgate.engines.flink.memory import JobMemory, VertexMemory
 from headgate.engines.flink.numbers import instant
 from headgate.engines.flink.source import SourceReading, observed_since, read_source
+from headgate.engines.flink.waiting import Found, Waiting, idling
 from headgate.errors import NotFoundError
 from headgate.model.identity import VertexId
 from headgate.model.measures import Measure
@@ -41,6 +43,7 @@ class Tick:
     asked_s: float
     """When the details were asked for, on the event loop's clock."""
     memory: JobMemory
+    waiting: Waiting
     by_gauges: bool
     """Whether loads and rates come from the engine's gauges, as the reference autoscaler takes them."""
 
@@ -72,18 +75,30 @@ class Tick:
 
     async def _observe_source(self, vertex: VertexDetails, memory: VertexMemory) -> VertexSample | None:
         source = await read_source(
-            self.client, self._path(vertex), known=memory.names, at=self.at, gauges=self.by_gauges
+            self.client,
+            self._path(vertex),
+            known=memory.names,
+            at=self.at,
+            gauges=self.by_gauges,
+            offsets=self.waiting.offsets is not None,
         )
         if source is None:
             return None
         memory.names = source.known
+        if source.kafka is not None and not source.kafka.is_settled(vertex.parallelism, self._age(vertex)):
+            memory.names = None  # not all subtasks may have told their names
+            return None
         seen = self._look(vertex, source.counters, memory)
         if seen is None or not seen.is_sample:
             return None
-        own = self._lag(source) | self._observed(source, seen, memory)
+        found = await self._before(source, seen, memory)
+        if found is None:
+            return None
+        waiting = found.backlog.values
+        own = {**waiting, **self._observed(source, seen, memory, waiting.get(Measure.LAG))}
         tells_all = self.by_gauges or source.counters.busy_ms is None
         load = await self._load(vertex, seen, memory, source.gauges if tells_all else None)
-        return _sample(memory, seen, load, own)
+        return _sample(memory, seen, load, own, anew=found.begins_anew)
 
     async def _observe_inner(self, vertex: VertexDetails, memory: VertexMemory) -> VertexSample | None:
         seen = self._look(vertex, vertex.counters or Counters(), memory)
@@ -93,11 +108,19 @@ class Tick:
         gauges = await read_gauges(self.client, self._path(vertex)) if tells_all else None
         return _sample(memory, seen, await self._load(vertex, seen, memory, gauges), {})
 
-    def _lag(self, source: SourceReading) -> dict[Measure, float]:
-        lag = lag_of(source.gauges) if self.by_gauges else source.lag
-        return {} if lag is None or math.isnan(lag) else {Measure.LAG: lag}
+    async def _before(self, source: SourceReading, seen: Look, memory: VertexMemory) -> Found | None:
+        """Give what waits before a source, and what else is known of that; None while it is cut off."""
+        if self.by_gauges:
+            lag = lag_of(source.gauges)
+            values = {} if math.isnan(lag) else {Measure.LAG: lag}
+            return Found(backlog=Backlog(origin=None, values=values), begins_anew=False)
+        clock_ms = seen.seen.reading.clock_ms
+        age = timedelta(milliseconds=self.details.now_ms - clock_ms) if clock_ms is not None else timedelta()
+        return await self.waiting.before(source, seen, idling(seen), memory.backlog, self.at - age)
 
-    def _observed(self, source: SourceReading, seen: Look, memory: VertexMemory) -> dict[Measure, float]:
+    def _observed(
+        self, source: SourceReading, seen: Look, memory: VertexMemory, lag: float | None
+    ) -> dict[Measure, float]:
         options = self.options
         behind_s = options.observed_tpr_lag_threshold // timedelta(seconds=1)
         before = memory.observations(instant(self.details.running_since_ms))
@@ -105,7 +128,7 @@ class Tick:
         if self.by_gauges:
             rate = observed_of(source.gauges, behind_s, carried)
         else:
-            rate = observed_since(seen, source.lag, behind_s, carried)
+            rate = observed_since(seen, lag, behind_s, carried)
         before.add(self.at, rate, stabilization=options.stabilization_interval, window=options.metrics_window)
         return {} if math.isnan(rate) else {Measure.OBSERVED_TPR: rate}
 
@@ -125,25 +148,39 @@ class Tick:
             parallelism=vertex.parallelism,
             started_at_ms=vertex.started_at_ms,
             running_since_ms=self.details.running_since_ms,
-            now_ms=self.details.now_ms + (asyncio.get_running_loop().time() - self.asked_s) * 1000,
+            now_ms=self._now_ms(),
             all_running=vertex.all_running,
         )
         found = look(memory.seen, reading, at=self.at, refresh=self.refresh)
         memory.seen = found.seen if found else memory.seen
         return found
 
+    def _now_ms(self) -> float:
+        """Give the JobManager's clock, epoch milliseconds."""
+        return self.details.now_ms + 1000 * self._elapsed_s()
+
+    def _elapsed_s(self) -> float:
+        return asyncio.get_running_loop().time() - self.asked_s
+
+    def _age(self, vertex: VertexDetails) -> timedelta:
+        """Give how long a vertex has run."""
+        return timedelta(milliseconds=self._now_ms() - max(vertex.started_at_ms, self.details.running_since_ms))
+
     def _path(self, vertex: VertexDetails) -> str:
         return f"/jobs/{self.job_id}/vertices/{vertex.id}"
 
 
-def _sample(memory: VertexMemory, seen: Look, load: LoadReading, own: Mapping[Measure, float]) -> VertexSample:
+def _sample(
+    memory: VertexMemory, seen: Look, load: LoadReading, own: Mapping[Measure, float], *, anew: bool = False
+) -> VertexSample:
     """Put a sample together; a subtask that started anew begins an epoch even where no sum has fallen."""
     memory.subtasks = load.subtasks
-    if load.restarted:
+    begins = load.restarted or anew
+    if begins:
         memory.seen = replace(seen.seen, epoch=seen.seen.epoch + 1)
     return VertexSample(
         measured_at=seen.seen.measured_at,
-        epoch=seen.seen.epoch + load.restarted,
+        epoch=seen.seen.epoch + begins,
         values={**seen.seen.reading.counters.values(), **load.values, **own},
     )
 

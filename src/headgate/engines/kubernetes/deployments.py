@@ -16,7 +16,7 @@ from headgate.engines.kubernetes.resources import FlinkResource
 from headgate.errors import NotFoundError
 from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.service import ClusterOptions
-from headgate.ports import FailureHistory, MetricCollector, ScalingRealizer
+from headgate.ports import EndOffsets, FailureHistory, MetricCollector, ScalingRealizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +51,17 @@ class Deployments:
         failures: those that cannot be asked now, and why.
     """
 
-    def __init__(self, options: KubernetesOptions, api: ResourceApi, requests: Requests | None = None) -> None:
-        """Know of none."""
+    def __init__(
+        self,
+        options: KubernetesOptions,
+        api: ResourceApi,
+        requests: Requests | None = None,
+        *,
+        offsets: EndOffsets | None = None,
+    ) -> None:
+        """Know of none; `offsets` knows where the topics end that jobs read."""
         self.options = options
+        self._offsets = offsets
         self.api = api
         self.requests = requests or Requests()
         self.running: dict[str, Deployment] = {}
@@ -141,7 +149,7 @@ class Deployments:
             resource=resource,
             url=url,
             client=client,
-            collector=FlinkMetricCollector(clients),
+            collector=FlinkMetricCollector(clients, offsets=self._offsets),
             history=FlinkFailureHistory(clients),
             realizer=ResourceRequirementsRealizer(clients),
         )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from headgate.model.micro_batch import LagOrigin
+from headgate.model.lag import LagOrigin
 
 Listing = Callable[[str], int | None]
 """From a source's description to the rows that lie in it and were not read yet; None: it cannot tell."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from headgate.engines.spark.application import QuerySettings
 from headgate.engines.spark.offsets import INFERRED, Lag, Listing, lag_of
-from headgate.model.micro_batch import LagOrigin, MicroBatch, StageWork
+from headgate.model.lag import LagOrigin
+from headgate.model.micro_batch import MicroBatch, StageWork
 
 _WELL_BEFORE = 0.8
 """Share of the trigger interval: a batch that took no more of it leaves nothing waiting."""

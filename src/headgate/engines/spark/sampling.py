@@ -19,8 +19,9 @@ from headgate.engines.spark.changes import Changes, ended_at
 from headgate.engines.spark.memory import QueryMemory, is_known
 from headgate.engines.spark.names import topology_of, vertex_id
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import JobMeasure, Measure
-from headgate.model.micro_batch import LagOrigin, MicroBatch
+from headgate.model.micro_batch import MicroBatch
 from headgate.model.samples import EngineSettings, JobSample, VertexSample
 from headgate.model.topology import Topology
 

@@ -16,7 +16,7 @@ from headgate.engines.yarn.manager import Application, Listing
 from headgate.engines.yarn.reach import client_of
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.options.yarn import YarnOptions
-from headgate.ports import FailureHistory, JobListFetcher, MetricCollector, ScalingRealizer
+from headgate.ports import EndOffsets, FailureHistory, JobListFetcher, MetricCollector, ScalingRealizer
 
 RealizerOf = Callable[[Mapping[str, FlinkClient]], ScalingRealizer]
 
@@ -45,7 +45,12 @@ class Applications:
     """
 
     def __init__(
-        self, options: YarnOptions, settings_of: SettingsOf, realizer_of: RealizerOf = ResourceRequirementsRealizer
+        self,
+        options: YarnOptions,
+        settings_of: SettingsOf,
+        realizer_of: RealizerOf = ResourceRequirementsRealizer,
+        *,
+        offsets: EndOffsets | None = None,
     ) -> None:
         """
         Know of none.
@@ -54,7 +59,9 @@ class Applications:
             options: of the YARN cluster.
             settings_of: gives the options that hold for a job, by its key and its own configuration.
             realizer_of: makes the realizer of an application's jobs.
+            offsets: knows where the topics end that jobs read; None: only connectors tell what waits.
         """
+        self._offsets = offsets
         self._options = options
         self._settings_of = settings_of
         self._realizer_of = realizer_of
@@ -108,7 +115,7 @@ class Applications:
             application=application,
             client=client,
             fetcher=FlinkJobListFetcher(clients, self._settings_of),
-            collector=FlinkMetricCollector(clients),
+            collector=FlinkMetricCollector(clients, offsets=self._offsets),
             history=FlinkFailureHistory(clients),
             realizer=self._realizer_of(clients),
         )

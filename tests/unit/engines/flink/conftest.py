@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.engines.flink.kafka_story import Brokers
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.options.service import ClusterOptions
@@ -73,3 +74,23 @@ async def hasty(server: FakeFlink) -> AsyncIterator[FlinkClient]:
 def watch(server: FakeFlink, client: FlinkClient, job: FakeJob) -> FlinkWatch:
     """Give what takes samples of the job, ten seconds apart unless told otherwise."""
     return FlinkWatch(server, client, job)
+
+
+@pytest.fixture
+def brokers() -> Brokers:
+    """Give brokers of four empty partitions."""
+    return Brokers()
+
+
+@pytest.fixture
+def source(job: FakeJob) -> FakeVertex:
+    """Give the source of the job, which reads four partitions and keeps up."""
+    vertex = job["Source: source"]
+    vertex.emitted, vertex.committed, vertex.connections = [-1.0] * 4, [-1.0] * 4, 5.0
+    return vertex
+
+
+@pytest.fixture
+def kafka(server: FakeFlink, client: FlinkClient, job: FakeJob, brokers: Brokers) -> FlinkWatch:
+    """Give what takes samples of the job, with brokers to ask."""
+    return FlinkWatch(server, client, job, offsets=brokers)

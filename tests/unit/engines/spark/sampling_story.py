@@ -8,8 +8,9 @@ from headgate.engines.spark.application import BegunBatch, Executors, RunningQue
 from headgate.engines.spark.offsets import Lag
 from headgate.engines.spark.sampling import Sampler
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import Measure
-from headgate.model.micro_batch import LagOrigin, MicroBatch, StageWork
+from headgate.model.micro_batch import MicroBatch, StageWork
 from headgate.model.samples import JobSample, VertexSample
 from headgate.testing.builders import START, at
 

@@ -17,8 +17,9 @@ from headgate.engines.spark.attached.gateway import BatchWork
 from headgate.engines.spark.attached.jobs import AttachedJobListFetcher
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.identity import JobKey
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import JobStatus, Measure
-from headgate.model.micro_batch import LagOrigin, MicroBatch
+from headgate.model.micro_batch import MicroBatch
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext
 from headgate.testing.fake_gateway import DrivenBatch, FakeGateway

@@ -11,7 +11,7 @@ from py4j.protocol import Py4JError
 from headgate.engines.spark.application import BegunBatch
 from headgate.engines.spark.attached.begun import begun_batch
 from headgate.engines.spark.offsets import UNKNOWN, Lag
-from headgate.model.micro_batch import LagOrigin
+from headgate.model.lag import LagOrigin
 from headgate.testing.builders import START
 
 MS = round(START.timestamp() * 1000)

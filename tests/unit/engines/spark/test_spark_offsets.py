@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headgate.engines.spark.offsets import lag_of, rows_between
-from headgate.model.micro_batch import LagOrigin
+from headgate.model.lag import LagOrigin
 
 
 def source(end: Any, latest: Any, description: str = "a source") -> Mapping[str, Any]:
@@ -84,3 +84,23 @@ def test_a_listing_is_asked_where_offsets_are_silent() -> None:
     files = source({"logOffset": 3}, None, "FileStreamSource[file:/in]")
     lag = lag_of([source(5, 7), files], took_all=True, listing=lambda what: 40 if "file:/in" in what else None)
     assert (lag.rows, lag.origin) == (42, LagOrigin.LISTING)
+
+
+def test_kafka_is_behind_by_the_sum_over_its_partitions() -> None:
+    """
+    As recorded of a query with a backlog: its own metrics are texts, and of one partition on average.
+
+    What counts is the difference of the offsets, not the rows that came in a second, of which it says fewer than come.
+    """
+    source = {
+        "description": "KafkaV2[Subscribe[orders]]",
+        "endOffset": {"orders": {str(number): 18247 for number in range(8)}},
+        "latestOffset": {"orders": {str(number): 22140 if number == 3 else 22139 for number in range(8)}},
+        "inputRowsPerSecond": 1449.2,
+        "metrics": {"avgOffsetsBehindLatest": "3892.1", "maxOffsetsBehindLatest": "3893"},
+    }
+
+    lag = lag_of([source], took_all=False)
+
+    assert (lag.rows, lag.origin) == (31_137, LagOrigin.OFFSETS)
+    assert lag.rows == pytest.approx(8 * 3892.1, abs=1)

@@ -12,7 +12,8 @@ import pytest
 
 from headgate.engines.spark.application import QuerySettings
 from headgate.engines.spark.progress import Circumstances, query_of, read_batch
-from headgate.model.micro_batch import LagOrigin, MicroBatch, StageWork
+from headgate.model.lag import LagOrigin
+from headgate.model.micro_batch import MicroBatch, StageWork
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "spark" / "progress"
 STAGES = (StageWork(tasks=4, task_time=timedelta(milliseconds=300)),)

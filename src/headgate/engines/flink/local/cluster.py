@@ -130,7 +130,7 @@ class LocalCluster:
         return name
 
     def kill_task_manager(self, number: int) -> None:
-        """Kill the TaskManager of this number (counted from 0 in the order of starting) as a crash would."""
+        """Kill the TaskManager of this number, in the order of starting from 0 or back from -1, as a crash would."""
         self._children.kill(self._members.pop(self._names[number]))
 
     def kill_job_manager(self) -> None:

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from headgate.engines.spark.application import BegunBatch
 from headgate.engines.spark.attached.starting import execution_of
 from headgate.engines.spark.offsets import UNKNOWN, Lag, rows_between, total
-from headgate.model.micro_batch import LagOrigin
+from headgate.model.lag import LagOrigin
 
 
 def begun_batch(query: Any) -> BegunBatch | None:

@@ -19,8 +19,8 @@ from headgate.engines.spark.outside.gauges import (
 )
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import JobMeasure, Measure
-from headgate.model.micro_batch import LagOrigin
 from headgate.model.rollback import JobFailure
 from headgate.model.samples import EngineSettings, JobSample, VertexSample
 from headgate.model.topology import Topology

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from headgate.engines.spark.application import QuerySettings
-from headgate.model.micro_batch import LagOrigin, MicroBatch
+from headgate.model.lag import LagOrigin
+from headgate.model.micro_batch import MicroBatch
 
 _WAITS = 3
 """Waits for a trigger from which on the distance between two is believed."""

@@ -18,9 +18,9 @@ from headgate.engines.spark.outside.cluster import SparkCluster
 from headgate.engines.spark.outside.collector import SparkMetricCollector
 from headgate.engines.spark.outside.jobs import SparkJobListFetcher
 from headgate.errors import UnreachableError
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import JobMeasure, JobStatus, Measure
 from headgate.model.metrics import NotReady
-from headgate.model.micro_batch import LagOrigin
 from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.spark import SparkOptions

@@ -10,7 +10,8 @@ import pytest
 from headgate.engines.spark.outside.event_log import EventLog
 from headgate.engines.spark.outside.ledger import EndedBatch, Ledger
 from headgate.engines.spark.outside.work import BatchWork
-from headgate.model.micro_batch import LagOrigin, MicroBatch
+from headgate.model.lag import LagOrigin
+from headgate.model.micro_batch import MicroBatch
 from headgate.testing.fake_spark import FakeSparkApplication
 
 RECORDED = Path(__file__).parents[4] / "fixtures" / "spark"
