@@ -40,10 +40,10 @@ def demo(directory: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def play(directory: Path, *arguments: str) -> tuple[int, str]:
+def play(directory: Path, *arguments: str, limit_s: float = LIMIT_S) -> tuple[int, str]:
     """Run a demo to its end; give its exit status and what it printed, which is also shown if the test fails."""
     with demo(directory, *arguments) as process:
-        said, _ = process.communicate(timeout=LIMIT_S)
+        said, _ = process.communicate(timeout=limit_s)
     print(said)  # noqa: T201 (the seed and the run's course, for whoever has to repeat it)
     return process.returncode, said
 

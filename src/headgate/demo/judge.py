@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from headgate.demo.draw import Draw, Phase
+from headgate.demo.draw import Phase
+from headgate.demo.scene import Workload
 from headgate.demo.timeline import Observation
 
 SETTLED_S = 10.0
@@ -62,7 +63,7 @@ class PhaseVerdict:
         return None if None in times else max(time for time in times if time is not None)
 
 
-def judge(workload: Draw, timeline: Sequence[Observation], phase_length: timedelta) -> tuple[PhaseVerdict, ...]:
+def judge(workload: Workload, timeline: Sequence[Observation], phase_length: timedelta) -> tuple[PhaseVerdict, ...]:
     """
     Return a verdict for each phase; the demo passed if all did.
 
