@@ -102,6 +102,8 @@ class SourceFacts:
     partitions: int | None = None
     """None where its metrics name none."""
     kafka: bool = False
+    brokers: Tried | None = None
+    """What came of asking the brokers what it reads; None where none are declared for its job."""
     largest_fetch: float | None = None
     """Bytes of the largest fetch of a Kafka consumer in the last half minute; None where none is known."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.doctor.facts import JobFacts, SourceFacts
+from headgate.doctor.facts import JobFacts, SourceFacts, Tried
 from headgate.doctor.findings import Finding, doubtful, fine
 
 _AHEAD = 256 * 2**10
@@ -21,10 +21,21 @@ def check_lag(facts: JobFacts) -> Iterator[Finding]:
 
 
 def _lag(source: SourceFacts) -> Finding:
+    if source.brokers is not None:
+        return _of_brokers(source, source.brokers)
     if not source.tells_lag:
         return _silent(source)
     waiting = "unknown for now" if source.lag is None else f"{source.lag:,.0f} now"
     return _of_kafka(source, waiting) if source.kafka else fine(f"lag of {source.name}", f"pendingRecords: {waiting}")
+
+
+def _of_brokers(source: SourceFacts, brokers: Tried) -> Finding:
+    check = f"lag of {source.name}"
+    if brokers.fault is None:
+        return fine(check, brokers.told)
+    why = "what waits is taken from the connector, which hides it: nothing shrinks while the source never idles"
+    remedy = "see to it that the cluster in `kafka-clusters` answers, has the topic, and lets us describe it"
+    return doubtful(check, brokers.fault, why=why, remedy=remedy)
 
 
 def _silent(source: SourceFacts) -> Finding:
@@ -56,7 +67,10 @@ def _of_kafka(source: SourceFacts, waiting: str) -> Finding:
             "Kafka's consumer knows what waits as of its last fetch, and with default sizes fetches a long way ahead: "
             "pendingRecords may stay at 0 while thousands wait"
         ),
-        remedy="set the source's property `max.partition.fetch.bytes` (8192, say) or `fetch.max.bytes` (65536)",
+        remedy=(
+            "declare its brokers under `kafka-clusters`, which know; or set the source's property "
+            "`max.partition.fetch.bytes` (8192, say) or `fetch.max.bytes` (65536)"
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from headgate.config import for_job
 from headgate.doctor.facts import ClusterFacts, JobFacts, Tried
+from headgate.doctor.looks.brokers import brokers_of
 from headgate.doctor.looks.job import Standing, look_at_job, tried
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.jobs import FlinkJobListFetcher
@@ -43,7 +44,9 @@ async def look_at_cluster(cluster: ClusterOptions, options: ServiceOptions) -> C
             tried(client, "/taskmanagers", read_size),
             _scraped(cluster),
         )
-        jobs, listed = await _look_at_jobs(client, Standing(config=config, size=size), options)
+        async with brokers_of(options) as offsets:
+            standing = Standing(config=config, size=size, offsets=offsets)
+            jobs, listed = await _look_at_jobs(client, standing, options)
     return ClusterFacts(
         name=cluster.name,
         listed=listed,

@@ -23,7 +23,7 @@ from headgate.engines.flink.workers import TaskManagerSize
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.options.reactive import ExecutionMode
 from headgate.options.service import ServiceOptions
-from headgate.ports import JobContext
+from headgate.ports import EndOffsets, JobContext
 
 T = TypeVar("T")
 
@@ -34,6 +34,7 @@ class Standing:
 
     config: Config | None
     size: TaskManagerSize | None
+    offsets: EndOffsets
 
 
 async def tried(client: FlinkClient, path: str, read: Callable[[Any], T]) -> T | None:
@@ -54,7 +55,7 @@ async def look_at_job(client: FlinkClient, ctx: JobContext, standing: Standing, 
         return JobFacts(job=ctx, launch=launch, gone=str(error))
     clock = _clock(details, asked_s, time.time())
     checkpoints, suitability, sources = await asyncio.gather(
-        look_at_checkpoints(client, ctx), _suitability(client, ctx), _sources(client, ctx, details)
+        look_at_checkpoints(client, ctx), _suitability(client, ctx), _sources(client, ctx, details, standing.offsets)
     )
     interval_s = checkpoints.interval_s if checkpoints else None
     return JobFacts(
@@ -86,10 +87,10 @@ def _without_busy_time(details: JobDetails) -> tuple[str, ...]:
 
 
 async def _sources(
-    client: FlinkClient, ctx: JobContext, details: JobDetails
+    client: FlinkClient, ctx: JobContext, details: JobDetails, offsets: EndOffsets
 ) -> Sequence[tuple[str, SourceFacts | None]]:
     running = [vertex for vertex in details.graph if vertex.id in details.sources and not vertex.finished]
-    looks = (look_at_source(client, f"/jobs/{ctx.job_id}/vertices/{vertex.id}", vertex) for vertex in running)
+    looks = (look_at_source(client, ctx, vertex, offsets) for vertex in running)
     return list(zip((vertex.name for vertex in running), await asyncio.gather(*looks), strict=True))
 
 

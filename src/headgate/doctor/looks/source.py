@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from headgate.doctor.facts import SourceFacts
+from headgate.doctor.looks.brokers import ask_brokers
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.gauges import read_aggregates
 from headgate.engines.flink.names import SourceNames, choose_names
@@ -16,23 +17,20 @@ from headgate.engines.flink.overview import read_names
 from headgate.engines.flink.source import KnownNames, read_source
 from headgate.errors import HeadgateError
 from headgate.model.topology import Vertex
+from headgate.ports import EndOffsets, JobContext
 
 _KAFKA = ".KafkaSourceReader."
 _LARGEST_FETCH = ".KafkaConsumer.fetch-size-max"
 
 
-async def look_at_source(client: FlinkClient, path: str, vertex: Vertex) -> SourceFacts | None:
-    """
-    Look at a source; None where its metrics cannot be asked for.
-
-    Args:
-        client: the cluster.
-        path: the source, `/jobs/:id/vertices/:id`.
-        vertex: the same in the job's graph.
-    """
+async def look_at_source(
+    client: FlinkClient, ctx: JobContext, vertex: Vertex, offsets: EndOffsets
+) -> SourceFacts | None:
+    """Look at a source of a job; None where its metrics cannot be asked for."""
+    path = f"/jobs/{ctx.job_id}/vertices/{vertex.id}"
     try:
         told = await client.get(f"{path}/subtasks/metrics", read_names)
-        names = choose_names(told)
+        names = choose_names(told, offsets=True)
         return SourceFacts(
             name=vertex.name,
             parallelism=vertex.parallelism,
@@ -40,6 +38,7 @@ async def look_at_source(client: FlinkClient, path: str, vertex: Vertex) -> Sour
             lag=await _lag(client, path, names),
             partitions=names.partitions,
             kafka=any(_KAFKA in each for each in told),
+            brokers=await ask_brokers(offsets, ctx, {topic for topic, _ in names.kafka.partitions}),
             largest_fetch=await _largest_fetch(client, path, told),
         )
     except HeadgateError:
