@@ -12,24 +12,31 @@ from headgate.algorithm.arrival.estimate import Arrivals, arrivals
 from headgate.algorithm.arrival.stretches import SERIES, stretches
 from headgate.algorithm.columns import Column, Columns
 
-Row = tuple[int, int, int, int | None, int | None]
+Row = tuple[int, int, int, int | None, int | None, int | None]
 """What a source told, in the order of `SERIES`."""
 
 
 @st.composite
 def sources(draw: st.DrawFn) -> list[Row]:
-    """Draw samples of one source: levels and noise, a clock that stands still or goes back, resets, holes, any lag."""
+    """
+    Draw samples of one source: levels and noise, a clock that stands still or goes back, resets, holes, any lag.
+
+    What comes in may be counted, always or now and then, and the count may begin anew.
+    """
     seed = np.random.default_rng(draw(st.integers(0, 999)))
     levels = draw(st.lists(st.sampled_from([0, 3, 400, 1600, 10**9]), min_size=1, max_size=4))
     noise = draw(st.sampled_from([0.0, 0.2, 2.0]))
-    measured, read, epoch, rows = 0, 0, 0, list[Row]()
+    counted = draw(st.sampled_from([0.0, 0.5, 1.0]))
+    measured, read, epoch, begun, rows = 0, 0, 0, 0, list[Row]()
     for tick in range(draw(st.integers(0, 70))):
         rate = levels[tick * len(levels) // 70] * max(0.0, 1 + noise * seed.standard_normal())
         measured += int(seed.choice([2000, 2000, 2000, 0, -500, 3001]))
         read += round(2000 * rate)
         epoch += int(seed.random() < 0.02)
         lag = int(seed.integers(0, 10**7)) if seed.random() < draw(st.sampled_from([0.0, 0.5, 1.0])) else None
-        rows.append((2000 * tick, measured, epoch, lag, None if seed.random() < 0.05 else read))
+        begun = read if seed.random() < 0.02 else begun
+        arrived = read - begun if seed.random() < counted else None
+        rows.append((2000 * tick, measured, epoch, lag, None if seed.random() < 0.05 else read, arrived))
     return rows
 
 

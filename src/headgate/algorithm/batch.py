@@ -101,6 +101,8 @@ class Evaluation:
     """`needed_capacity / true_processing_rate`, unclamped."""
     skew_limit: Floats
     """Largest sensible factor where the hottest subtask is the limit; else infinite."""
+    partition_limit: Floats
+    """Largest sensible factor where one partition of a source is the limit; else infinite."""
     saturation_limit: Floats
     """1 for a saturated sink; else infinite."""
     downstream_limit: Floats

@@ -15,6 +15,7 @@ from headgate.algorithm.agreement import forecasted
 from headgate.algorithm.alignment import OwnAlignment
 from headgate.algorithm.bounds import bounded
 from headgate.algorithm.history import aged
+from headgate.algorithm.lag import surely_shrinking
 from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.obligation import owed_by
 from headgate.algorithm.permission import permitted
@@ -25,6 +26,7 @@ from headgate.algorithm.signals import signalled, with_signals
 from headgate.algorithm.verdict import IN_BALANCE, verdict
 from headgate.algorithm.weighing import eager
 from headgate.model.decision import Decision, Notice, Outcome, Proposal
+from headgate.model.events import EventReason, EventType
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
@@ -74,6 +76,7 @@ def _decide(
     proposals = propose(sample.topology, evaluated, options, now, state, owed=owed, align=align)
     proposals = shared(planned(sample.topology, proposals, options), sample, options)
     proposals = bounded(proposals, sample.topology, options, bounds=state.bounds, now=now)
+    proposals = surely_shrinking(proposals, sample, options, state)
     proposals = evened(signalled(proposals, sample, options, now=now, state=state), sample)
     outcome, reason, message = verdict(proposals, evaluated, options)
     decision = Decision(
@@ -126,7 +129,13 @@ def not_ready(job: JobKey, why: NotReady, now: datetime) -> Decision:
         outcome=Outcome.NOT_READY,
         reason=why.reason,
         message=why.message,
+        notices=(_cut_off(why),) if why.reason is Reason.INPUT_CUT_OFF else (),
     )
+
+
+def _cut_off(why: NotReady) -> Notice:
+    message = f"{why.message}; nothing is decided until it reads again"
+    return Notice(type=EventType.WARNING, reason=EventReason.INPUT_CUT_OFF, message=message, key="cut-off")
 
 
 def _under_pressure(sample: JobSample, evaluated: EvaluatedMetrics, pressure: Notice, now: datetime) -> Decision:

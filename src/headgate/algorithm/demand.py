@@ -18,6 +18,9 @@ Pinned = Mapping[ScalingMetric, Floats]
 
 NOTHING: Pinned = {}
 
+MOST_OF_WINDOW = 0.8
+"""Share of the time over which a source has counted, for which what comes in has to be counted, too, to be believed."""
+
 
 def demand(batch: Batch, ratios: Floats, pinned: Pinned = NOTHING) -> Demand:
     """
@@ -40,15 +43,35 @@ def demand(batch: Batch, ratios: Floats, pinned: Pinned = NOTHING) -> Demand:
 
 def source_target(batch: Batch) -> Floats:
     """
-    Give the records/s that come into a source: what it reads and by how much its lag grows; never negative.
+    Give the records/s that come into a source; never negative.
 
     That is over the window, or since it changed where that is known. What an external metric adds comes on top of it.
+    """
+    counted = counted_input(batch)
+    windowed = np.where(np.isnan(counted), inferred_input(batch), counted)
+    return replaced(windowed, batch.arriving) + batch.added
+
+
+def counted_input(batch: Batch) -> Floats:
+    """
+    Give the records/s that were written to what a source reads, as its owner counts them.
+
+    NaN where that is not known for most of the time over which the source counted what it read.
+    """
+    arrived, read = batch.windows[Measure.ARRIVED], batch.windows[Measure.NUM_RECORDS_IN]
+    lasted = arrived.elapsed_ms >= MOST_OF_WINDOW * read.elapsed_ms
+    return np.where(lasted, np.maximum(0, rate(arrived)), np.nan)
+
+
+def inferred_input(batch: Batch) -> Floats:
+    """
+    Give the records/s that a source reads and by how much its lag grows.
+
     A source that reports no lag at all counts as having none. Source: FLIP-271, target data rate.
     """
     lag = batch.windows[Measure.LAG]
     growth = np.where(lag.count == 0, 0.0, rate(lag))
-    windowed = np.maximum(0, rate(batch.windows[Measure.NUM_RECORDS_IN]) + growth)
-    return replaced(windowed, batch.arriving) + batch.added
+    return np.maximum(0, rate(batch.windows[Measure.NUM_RECORDS_IN]) + growth)
 
 
 @ieee

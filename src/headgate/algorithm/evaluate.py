@@ -51,6 +51,7 @@ def evaluate(batch: Batch, pinned: Pinned = NOTHING) -> Evaluation:
         needed_capacity=needed,
         factor=factor,
         skew_limit=limits.skew,
+        partition_limit=limits.partition,
         saturation_limit=limits.saturation,
         downstream_limit=limits.downstream,
         outside=outside(true_rate, bounds),

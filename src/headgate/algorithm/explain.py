@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.algorithm import agreement, price, weighing
+from headgate.algorithm.lag import TOLD
 from headgate.algorithm.wording import amount, moment
 from headgate.model.decision import Decision, Proposal, SeenSignal
 from headgate.model.forecast import Forecast
@@ -15,6 +16,7 @@ AWAITED = {
     Reason.STABILIZING: "waiting until the job has run for its stabilization interval",
     Reason.WINDOW_FILLING: "waiting until the samples span the metric window",
     Reason.NO_SAMPLES: "waiting for the first samples",
+    Reason.INPUT_CUT_OFF: "waiting until it reads again: a rescale would not come up before",
     Reason.STALE_METRICS: "waiting for fresh samples",
     Reason.PARTIAL_METRICS: "waiting until the hole has left the metric window",
     Reason.MISSING_METRICS: "waiting until every vertex reports what is needed",
@@ -61,6 +63,8 @@ def _window(evaluated: EvaluatedMetrics) -> Iterator[str]:
     yield f"  window {evaluated.coverage:.0%} covered, at least {evaluated.samples} samples a vertex"
     if evaluated.arrival is not None:
         yield f"  {weighing.told_arrival(evaluated.arrival)}"
+    if evaluated.lag_origin is not None:
+        yield f"  {TOLD[evaluated.lag_origin]}"
     if evaluated.backlog:
         yield "  the job is working off a backlog: nothing shrinks"
 

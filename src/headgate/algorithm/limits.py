@@ -14,8 +14,9 @@ from headgate.algorithm.batch import Batch
 from headgate.algorithm.busy import busy_time, mean_busy_time
 from headgate.algorithm.capacity import Demand, needed_capacity, scale_factor
 from headgate.algorithm.demand import propagate
-from headgate.algorithm.rates import MILLIS, ieee
+from headgate.algorithm.rates import MILLIS, ieee, mean
 from headgate.algorithm.stats import Bools, Floats
+from headgate.model.measures import Measure
 from headgate.options.deviations import Deviation
 
 SKEWED_FROM = 1.5
@@ -32,6 +33,8 @@ class GrowthLimits:
 
     skew: Floats
     """What all subtasks together ask for, where the hottest one alone asks for more."""
+    partition: Floats
+    """What is left where one partition alone asks for more than a subtask."""
     saturation: Floats
     """1 for a sink that its last growth did not make faster."""
     downstream: Floats
@@ -42,10 +45,12 @@ def growth_limits(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Float
     """Give the bounds of every vertex; `factor` is its unbounded scale factor."""
     saturated = saturated_sinks(batch, true_rate, factor)
     most = np.where(saturated, batch.parallelism, batch.ceiling)
+    readable = readable_share(batch, wanted, true_rate)
     return GrowthLimits(
         skew=skew_limit(batch, factor),
+        partition=partition_limit(batch, wanted, true_rate, readable),
         saturation=np.where(saturated, 1.0, np.inf),
-        downstream=downstream_limit(batch, wanted, ratios, true_rate, most),
+        downstream=downstream_limit(batch, wanted, ratios, true_rate, most, readable=readable),
     )
 
 
@@ -60,6 +65,26 @@ def skew_limit(batch: Batch, factor: Floats) -> Floats:
     skewed = (hottest > SKEWED_FROM * mean_ms) & (hottest > MILLIS * batch.tuning.utilization_target)
     applies = skewed & ~batch.tuning.busy_average & batch.tuning.rules[Deviation.SKEW]
     return np.where(applies, np.maximum(1, factor * mean_ms / hottest), np.inf)
+
+
+@ieee
+def readable_share(batch: Batch, wanted: Demand, true_rate: Floats) -> Floats:
+    """
+    Give the share, 0 to 1, of what a source needs to do that it can do with a subtask for its fullest partition alone.
+
+    Only one subtask reads a partition: what it holds beyond that waits, however many others there are.
+    """
+    needed = needed_capacity(wanted, batch.tuning)
+    beyond = needed * mean(batch.windows[Measure.FULLEST_SHARE]) - true_rate / batch.parallelism
+    applies = batch.is_source & (beyond > 0) & batch.tuning.rules[Deviation.SKEW]
+    return np.where(applies, 1 - beyond / needed, 1.0)
+
+
+@ieee
+def partition_limit(batch: Batch, wanted: Demand, true_rate: Floats, readable: Floats) -> Floats:
+    """Bound the growth of a source by what is left when its fullest partition gets no more than one subtask."""
+    left = np.maximum(1, needed_capacity(wanted, batch.tuning) * readable / true_rate)
+    return np.where(readable < 1, left, np.inf)
 
 
 @ieee
@@ -79,7 +104,9 @@ def saturated_sinks(batch: Batch, true_rate: Floats, factor: Floats) -> Bools:
 
 
 @ieee
-def downstream_limit(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Floats, most: Floats) -> Floats:
+def downstream_limit(
+    batch: Batch, wanted: Demand, ratios: Floats, true_rate: Floats, most: Floats, *, readable: Floats
+) -> Floats:
     """
     Bound growth by what remains to be done when no vertex gets more than it can take at its largest parallelism.
 
@@ -92,8 +119,9 @@ def downstream_limit(batch: Batch, wanted: Demand, ratios: Floats, true_rate: Fl
         ratios: output ratio of each edge.
         true_rate: records/s at the running parallelism.
         most: largest parallelism that each vertex can have.
+        readable: share of its demand that a source can read, see `readable_share`.
     """
-    own = takeable_share(batch, wanted, true_rate, most)
+    own = np.minimum(takeable_share(batch, wanted, true_rate, most), readable)
     share = propagate_back(batch, own)
     whole = propagate(batch, wanted.target, ratios) + propagate(batch, wanted.catch_up, ratios)
     cut = Demand(

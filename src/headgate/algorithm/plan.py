@@ -10,6 +10,7 @@ from headgate.algorithm.rules import rules_of
 from headgate.model.decision import Proposal
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
+from headgate.model.state import JobState
 from headgate.model.topology import ShipStrategy, Topology
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
@@ -23,6 +24,20 @@ def planned(topology: Topology, proposals: Plan, options: AutoscalerOptions) -> 
     if Deviation.NO_DRAG in rules:
         proposals = undragged(proposals)
     return with_equal_ends(topology, proposals, options) if Deviation.FORWARD_EQUAL in rules else proposals
+
+
+def not_shrinking(plan: Plan, state: JobState, reason: Reason, why: str) -> Plan:
+    """Keep what would shrink. A wish that waits already goes on waiting; none begins on numbers that lack something."""
+
+    def held(proposal: Proposal) -> Proposal:
+        if proposal.delayed:
+            proposal = replace(proposal, delayed=state.delayed.get(proposal.vertex))
+        if proposal.wanted >= proposal.current:
+            return proposal
+        kept = proposal.limited_to(proposal.current, reason, f"{why}; nothing shrinks")
+        return replace(kept, delayed=state.delayed.get(proposal.vertex))
+
+    return tuple(map(held, plan))
 
 
 def undragged(proposals: Plan) -> Plan:

@@ -176,6 +176,7 @@ def growing_within(factor: float, reason: Reason) -> Policy:
 
 _LIMITING = {
     Reason.SKEW: "the hottest subtask is the limit, all together need less",
+    Reason.HOT_PARTITION: "one partition holds more than a subtask can read, and no two read one",
     Reason.SATURATED: "the last growth made this sink no faster",
     Reason.DOWNSTREAM_LIMIT: "a vertex further down cannot take more",
     Reason.BATCH_LIMIT: "a batch may take no more rows, raise its limit (such as maxOffsetsPerTrigger)",

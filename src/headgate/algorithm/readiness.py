@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from headgate.algorithm.lag import cut_off
 from headgate.model.identity import VertexId
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
@@ -72,6 +73,8 @@ def readiness(
     The first fault found is told, in the order in which they go away by themselves. Where the input counts from its
     last change on (`fast`), a few samples are enough: how much they say is weighed afterwards.
     """
+    if outage := cut_off(sample):
+        return _not_ready(Reason.INPUT_CUT_OFF, outage)
     stable = sample.running_since + options.stabilization_interval
     if now < stable:
         return _not_ready(Reason.STABILIZING, f"{_seconds(stable - now)} of stabilization are left")

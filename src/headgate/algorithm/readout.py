@@ -166,6 +166,7 @@ def _limits(evaluation: Evaluation) -> Mapping[int, Mapping[Reason, float]]:
     limits: dict[int, dict[Reason, float]] = {}
     for reason, values in (
         (Reason.SKEW, evaluation.skew_limit),
+        (Reason.HOT_PARTITION, evaluation.partition_limit),
         (Reason.SATURATED, evaluation.saturation_limit),
         (Reason.DOWNSTREAM_LIMIT, evaluation.downstream_limit),
     ):

@@ -14,6 +14,7 @@ import numpy as np
 
 from headgate.algorithm.columns import Columns
 from headgate.algorithm.fleet import Layout
+from headgate.algorithm.lag import cut_off
 from headgate.algorithm.readiness import EPOCH, Pace, Span
 from headgate.algorithm.stats import Bools, Floats, Ints
 from headgate.model.identity import VertexId
@@ -88,7 +89,7 @@ def passing(layout: Layout, found: Spans, asked: Asked) -> Bools:
         & (found.first - (now - window) <= tolerance)
         & (missing <= np.maximum(stale, length // 4))
     )
-    return _stable(asked) & _all(layout, whole | layout.finished) & ~_all(layout, layout.finished)
+    return _stable(asked) & _reaching(asked) & _all(layout, whole | layout.finished) & ~_all(layout, layout.finished)
 
 
 def coverages(layout: Layout, found: Spans, asked: Asked) -> Floats:
@@ -111,6 +112,10 @@ def least_samples(layout: Layout, found: Spans) -> Ints:
 def _stable(asked: Asked) -> Bools:
     pairs = zip(asked.samples, asked.options, strict=True)
     return np.array([asked.now >= s.running_since + o.stabilization_interval for s, o in pairs], dtype=np.bool_)
+
+
+def _reaching(asked: Asked) -> Bools:
+    return np.array([cut_off(sample) is None for sample in asked.samples], dtype=np.bool_)
 
 
 def _all(layout: Layout, rows: Bools) -> Bools:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from headgate.algorithm.plan import Plan, groups
+from headgate.algorithm.plan import Plan, groups, not_shrinking
 from headgate.algorithm.rules import rules_of
 from headgate.algorithm.wording import amount
 from headgate.model.decision import Decision, Proposal, SeenSignal
@@ -111,7 +111,8 @@ def signalled(plan: Plan, sample: JobSample, options: AutoscalerOptions, *, now:
     """
     if not options.signals_in_force:
         return plan
-    plan = _not_shrinking_blindly(plan, blindness(sample, options, now), state)
+    if unknown := blindness(sample, options, now):
+        plan = not_shrinking(plan, state, Reason.SIGNAL_MISSING, _told(unknown))
     plan = _not_growing_blindly(plan, sample, options, now)
     for declared, value in current(sample, options, now):
         if declared.gate is not None and not declared.gate.holds(value):
@@ -149,21 +150,8 @@ def _seen(sample: JobSample, declared: SignalOptions, now: datetime) -> SeenSign
     )
 
 
-def _not_shrinking_blindly(plan: Plan, unknown: Mapping[str, str], state: JobState) -> Plan:
-    """Keep what would shrink. A wish that waits already goes on waiting; none begins on numbers that lack something."""
-    if not unknown:
-        return plan
-    detail = "; ".join(f"signal {name} is missing: {why}" for name, why in unknown.items())
-
-    def held(proposal: Proposal) -> Proposal:
-        if proposal.delayed:
-            proposal = replace(proposal, delayed=state.delayed.get(proposal.vertex))
-        if proposal.wanted >= proposal.current:
-            return proposal
-        kept = proposal.limited_to(proposal.current, Reason.SIGNAL_MISSING, f"{detail}; nothing shrinks")
-        return replace(kept, delayed=state.delayed.get(proposal.vertex))
-
-    return tuple(map(held, plan))
+def _told(unknown: Mapping[str, str]) -> str:
+    return "; ".join(f"signal {name} is missing: {why}" for name, why in unknown.items())
 
 
 def _not_growing_blindly(plan: Plan, sample: JobSample, options: AutoscalerOptions, now: datetime) -> Plan:
@@ -171,8 +159,7 @@ def _not_growing_blindly(plan: Plan, sample: JobSample, options: AutoscalerOptio
     unknown = {each.name: why for each in strict if (why := missing(sample, each, now))}
     if not unknown:
         return plan
-    detail = "; ".join(f"signal {name} is missing: {why}" for name, why in unknown.items())
-    return _kept(plan, lambda each: each.changes, Reason.SIGNAL_MISSING, f"{detail}; nothing grows")
+    return _kept(plan, lambda each: each.changes, Reason.SIGNAL_MISSING, f"{_told(unknown)}; nothing grows")
 
 
 def _held_by_gate(plan: Plan, declared: SignalOptions, value: float) -> Plan:

@@ -50,7 +50,7 @@ class Measure(Enum):
     NUM_RECORDS_IN_PER_SECOND = ("records_in_per_s", MeasureKind.GAUGE)
     """The engine's own rate gauge: a fallback, it lags by up to a minute."""
     LAG_ORIGIN = ("lag_origin", MeasureKind.GAUGE)
-    """Where the lag is known from, a `model.micro_batch.LagOrigin`; only of micro-batch queries."""
+    """Where the lag is known from, a `model.lag.LagOrigin`; of micro-batch queries, for jobs see `JobMeasure`."""
     TASKS = ("tasks", MeasureKind.GAUGE)
     """Tasks that a micro-batch is cut into at this stage."""
     ROW_COST = ("row_cost_us", MeasureKind.GAUGE)
@@ -73,6 +73,10 @@ class Measure(Enum):
     """Milliseconds of `BATCH_OVERHEAD` in which no task could run; absent where the engine does not tell."""
     BATCH_ROWS = ("batch_rows", MeasureKind.GAUGE)
     """Rows of a usual micro-batch lately; on a query's first stage."""
+    ARRIVED = ("arrived_records", MeasureKind.COUNTER)
+    """Records that were ever written to what a source reads, by the offsets that its owner tells: read or not."""
+    FULLEST_SHARE = ("fullest_share", MeasureKind.GAUGE)
+    """Share, 0 to 1, of what waits before a source and lately came in that is in one partition of it."""
 
     def __init__(self, column: str, kind: MeasureKind) -> None:
         """Keep the parts of the declaration under names."""
@@ -102,6 +106,10 @@ class JobMeasure(StrEnum):
     """Size of the last completed checkpoint: the job's state."""
     LAST_DOWNTIME = "last_downtime_s"
     """Seconds for which the job, under this id or the one before it, did not run before its latest start."""
+    LAG_ORIGIN = "lag_origin"
+    """Where the lag of its least known source is known from, a `model.lag.LagOrigin`."""
+    OUTAGE = "outage"
+    """By what it is told that a source cannot reach what it reads, a `model.lag.Outage`; absent while all can."""
 
 
 class JobStatus(StrEnum):

@@ -9,6 +9,7 @@ from enum import StrEnum
 from headgate.model.arrival import Arrival
 from headgate.model.downtime import Downtime
 from headgate.model.identity import VertexId
+from headgate.model.lag import LagOrigin
 from headgate.model.reasons import Reason
 
 
@@ -82,6 +83,8 @@ class EvaluatedMetrics:
     """Job-wide metrics; one of which nothing is known may be absent."""
     arrival: Arrival | None = None
     """What is known of the input since it changed last; None where the whole window counts."""
+    lag_origin: LagOrigin | None = None
+    """Where the lag of its least known source is known from; None where the collector does not say."""
     downtime: Downtime | None = None
     """How long a rescale would stop the job, where that was learnt; control fills it in."""
     balanced: bool = field(default=False, compare=False)

@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import IntEnum
 
-
-class LagOrigin(IntEnum):
-    """Where the lag of a query is known from; the number stands in the samples log."""
-
-    UNKNOWN = 0
-    """Nobody can tell: such a query never shrinks."""
-    OFFSETS = 1
-    """Latest offsets of the source minus those committed."""
-    LISTING = 2
-    """What lies in the source and was not read yet, from a listing of it."""
-    TRIGGER = 3
-    """Inferred: batches that take all there is and end before their next trigger leave nothing waiting."""
+from headgate.model.lag import LagOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,8 @@ STATISTICS: Mapping[Measure, tuple[str, ...]] = {
     Measure.LOAD: LEVEL,
     Measure.OBSERVED_TPR: LEVEL,
     Measure.NUM_RECORDS_IN_PER_SECOND: LEVEL,
+    Measure.ARRIVED: TREND,
+    Measure.FULLEST_SHARE: LEVEL,
 }
 """
 What a window keeps of each measure: what some formula reads, for each costs time over millions of samples.

@@ -26,6 +26,7 @@ from headgate.ports.evaluating import (
 )
 from headgate.ports.events import EventHandler
 from headgate.ports.jobs import JobContext, JobList, JobListFetcher
+from headgate.ports.offsets import Begins, EndOffsets, Ends
 from headgate.ports.reacting import AvailableResources, ResourceProvider, ScalingPolicy, Workers
 from headgate.ports.realizing import ScalingRealizer
 from headgate.ports.recording import Circumstances, CircumstanceSink
@@ -35,6 +36,7 @@ __all__ = [
     "AlignmentMode",
     "AlignmentQuestion",
     "AvailableResources",
+    "Begins",
     "Candidate",
     "Change",
     "CircumstanceSink",
@@ -43,6 +45,8 @@ __all__ = [
     "DecisionPlugin",
     "DecisionSink",
     "DowntimeModel",
+    "EndOffsets",
+    "Ends",
     "EvaluatorPlugin",
     "EventHandler",
     "FailureHistory",

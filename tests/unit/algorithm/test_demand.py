@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -13,6 +14,7 @@ from headgate.algorithm.edges import output_ratios
 from headgate.algorithm.fleet import FleetJob, assemble
 from headgate.algorithm.reduce import reduce_windows
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import Measure
 from headgate.model.topology import Edge, Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.testing.builders import ORDERS, chain
@@ -140,3 +142,23 @@ def test_a_stuck_source_with_lag_is_in_backlog() -> None:
     found = backlog(assemble(jobs, reduce_windows(table_of(rows))))
 
     assert found.tolist() == [True, False]
+
+
+def _counted(written: float, *, until_s: int = 60) -> list[Row]:
+    """Let a source read 100/s, its connector tell of no lag, and what is written be counted for a while."""
+    return [
+        replace(row, values={**row.values, Measure.ARRIVED: written * row.at_ms / 1000})
+        if row.at_ms <= 1000 * until_s
+        else row
+        for row in steady("in", read=100, lag=(0, 0))
+    ]
+
+
+def test_what_is_written_to_a_source_is_what_comes_in() -> None:
+    """It reads 100/s and tells of no lag, while 250/s are written."""
+    assert _demands(_job(chain({"in": 1})), _counted(250))[VertexId("in")][0] == 250
+
+
+def test_a_count_of_an_old_part_of_the_window_is_not_believed() -> None:
+    """Since half a minute nobody says what is written: what is read has to do."""
+    assert _demands(_job(chain({"in": 1})), _counted(250, until_s=30))[VertexId("in")][0] == 100

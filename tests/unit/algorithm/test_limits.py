@@ -75,6 +75,36 @@ def test_skew_can_be_left_out_of_account(options: AutoscalerOptions) -> None:
     assert math.isinf(_evaluated(chain({"agg": 10}), rows, options).skew_limit[0])
 
 
+def _hot_partition(share: float, *, read: float = 700) -> list[Row]:
+    """Let a source be always busy with one partition that has a share of all records."""
+    rows = steady("in", read=read, busy=1.0, lag=(0, 0))
+    return [replace(row, values={**row.values, Measure.FULLEST_SHARE: share}) for row in rows]
+
+
+def test_more_subtasks_do_not_divide_a_partition() -> None:
+    """
+    Four subtasks do 700/s and 1000/s are needed; one partition has 90 % of that, and one subtask does 175/s.
+
+    What is beyond that subtask waits whatever is done, and four are enough for the rest.
+    """
+    found = _evaluated(chain({"in": 4}), _hot_partition(0.9))
+
+    assert found.factor[0] == pytest.approx(1 / 0.7, abs=1e-4)
+    assert found.partition_limit[0] == 1.0
+
+
+def test_a_full_partition_leaves_room_for_the_others() -> None:
+    """It has 300/s of 1000/s, a subtask does 175/s: the 125/s beyond are cut off, 875/s of 700/s are left."""
+    found = _evaluated(chain({"in": 4}), _hot_partition(0.3))
+
+    assert found.partition_limit[0] == pytest.approx(1.25)
+
+
+def test_partitions_that_are_alike_limit_nothing() -> None:
+    """Each of sixteen has what a subtask can read."""
+    assert math.isinf(_evaluated(chain({"in": 4}), _hot_partition(1 / 16)).partition_limit[0])
+
+
 def test_a_vertex_that_cannot_grow_limits_those_before_it() -> None:
     """
     The sink takes 400/s at most and is excluded; the source reads 800/s and would be doubled for nothing.

@@ -11,12 +11,12 @@ import numpy as np
 from headgate.algorithm.arrival.estimate import arrivals
 from headgate.algorithm.arrival.fleet import Series
 from headgate.algorithm.arrival.jobs import of_jobs
-from headgate.algorithm.arrival.stretches import SERIES, stretches
+from headgate.algorithm.arrival.stretches import MEASURES, SERIES, stretches
 from headgate.algorithm.columns import Column, Columns, stacked
 from headgate.algorithm.readiness import EPOCH
 from headgate.model.arrival import Arrival
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.measures import SUBUNIT, Measure
+from headgate.model.measures import SUBUNIT
 from headgate.model.samples import JobSample, VertexSample
 
 _MILLISECOND = timedelta(milliseconds=1)
@@ -74,7 +74,7 @@ class RecentArrivals:
 
 def _told(at: datetime, seen: VertexSample) -> tuple[int | None, ...]:
     """Give what one source told, in the order of `SERIES`."""
-    values = (seen.values.get(measure) for measure in (Measure.LAG, Measure.NUM_RECORDS_IN))
+    values = (seen.values.get(measure) for measure in MEASURES)
     known = (None if value is None or not np.isfinite(value) else round(value * SUBUNIT) for value in values)
     return (at - EPOCH) // _MILLISECOND, (seen.measured_at - EPOCH) // _MILLISECOND, seen.epoch, *known
 

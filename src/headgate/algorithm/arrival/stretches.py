@@ -10,7 +10,9 @@ from headgate.algorithm.columns import Columns
 from headgate.algorithm.stats import Bools, Ints
 from headgate.model.measures import Measure
 
-SERIES = ("at_ms", "measured_ms", "epoch", Measure.LAG.column, Measure.NUM_RECORDS_IN.column)
+MEASURES = (Measure.LAG, Measure.NUM_RECORDS_IN, Measure.ARRIVED)
+"""What is read of a source."""
+SERIES = ("at_ms", "measured_ms", "epoch", *(measure.column for measure in MEASURES))
 """The columns of `model.tables.SAMPLES` that are read."""
 
 
@@ -40,26 +42,36 @@ class Stretches:
 
 def stretches(samples: Columns, owner: Ints, sources: int) -> Stretches:
     """
-    Tell what came in: what was read, and by how much the lag grew meanwhile.
+    Tell what came in.
 
-    That is the rate of the input whether the source keeps up or not. What came while a counter began anew, as in a
-    restart, is not known: there is no stretch for it. A source that tells its lag only now and then is followed from
-    one such time to the next; one that never does counts as having none.
+    Where its owner counts that (the end offsets of a topic), it is what was written between two looks. Elsewhere it
+    is what was read, and by how much the lag grew meanwhile: the input, whether the source keeps up or not. What came
+    while either began anew is not known: there is no stretch for it. A source that tells its lag only now and then is
+    followed from one such time to the next; one that never does counts as having none.
 
     Args:
         samples: rows with the columns of `SERIES`, in any order.
         owner: number of each row's source, 0 to `sources` - 1.
         sources: how many there are.
     """
-    read, lag = (samples[measure.column] for measure in (Measure.NUM_RECORDS_IN, Measure.LAG))
+    lag, read, arrived = (samples[measure.column] for measure in MEASURES)
     tells_lag = np.bincount(owner[lag.valid], minlength=sources) > 0
-    usable = np.flatnonzero(read.valid & (lag.valid | ~tells_lag[owner]))
+    infers = read.valid & (lag.valid | ~tells_lag[owner])
+    usable = np.flatnonzero(infers | arrived.valid)
     rows = usable[np.lexsort((samples["at_ms"].values[usable], owner[usable]))]
-    arrived = read.values[rows] + np.where(lag.valid[rows], lag.values[rows], 0)
-    of, epoch, taken_ms = owner[rows], samples["epoch"].values[rows], samples["measured_ms"].values[rows]
-    took_ms = np.diff(taken_ms)
-    whole = np.flatnonzero((of[1:] == of[:-1]) & (epoch[1:] == epoch[:-1]) & (took_ms > 0))
-    return _aligned(of[1:][whole], took_ms[whole], np.diff(arrived)[whole], sources)
+    of, epoch, took_ms = owner[rows], samples["epoch"].values[rows], np.diff(samples["measured_ms"].values[rows])
+    counted = np.diff(arrived.values[rows])
+    inferred = np.diff(read.values[rows] + np.where(lag.valid[rows], lag.values[rows], 0))
+    follows = (of[1:] == of[:-1]) & (epoch[1:] == epoch[:-1]) & (took_ms > 0)
+    counts = _both(arrived.valid[rows]) & (counted >= 0)
+    whole = np.flatnonzero(follows & (counts | _both(infers[rows])))
+    return _aligned(of[1:][whole], took_ms[whole], np.where(counts, counted, inferred)[whole], sources)
+
+
+def _both(flags: Bools) -> Bools:
+    """Tell for each row but the first whether it and the one before it are flagged."""
+    pairs: Bools = flags[1:] & flags[:-1]
+    return pairs
 
 
 def _aligned(of: Ints, took_ms: Ints, came: Ints, sources: int) -> Stretches:

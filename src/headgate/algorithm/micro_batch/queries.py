@@ -12,8 +12,8 @@ from headgate.algorithm.micro_batch.arrivals import arrival_rate
 from headgate.algorithm.rates import MILLIS
 from headgate.algorithm.series import gauge
 from headgate.model.identity import VertexId
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import Measure
-from headgate.model.micro_batch import LagOrigin
 from headgate.model.samples import JobSample
 from headgate.model.topology import Topology, Vertex
 

@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from headgate.algorithm.lag import TOLD
 from headgate.algorithm.micro_batch.application import Application
 from headgate.algorithm.micro_batch.queries import Query, latest_of
 from headgate.algorithm.micro_batch.waves import waves
 from headgate.algorithm.rates import MILLIS
 from headgate.algorithm.wording import amount
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import Measure
-from headgate.model.micro_batch import LagOrigin
 from headgate.model.samples import JobSample
-
-_ORIGIN = {
-    LagOrigin.UNKNOWN: "its lag is unknown, so it never shrinks",
-    LagOrigin.LISTING: "lag by a listing of the source",
-    LagOrigin.TRIGGER: "lag inferred from the triggers",
-}
 
 
 def sentence(application: Application, place: int) -> str:
@@ -32,8 +27,8 @@ def sentence(application: Application, place: int) -> str:
     ]
     if wanted != ends.here:
         parts.append(f"{_cores(need.wanted)} {_do(need.wanted)} {amount(usual[wanted])}/s")
-    if query.lag_origin in _ORIGIN:
-        parts.append(_ORIGIN[query.lag_origin])
+    if query.lag_origin is not LagOrigin.OFFSETS:
+        parts.append(TOLD[query.lag_origin])
     return "; ".join([*parts, _setter(application, place)]).rstrip("; ")
 
 

@@ -23,6 +23,8 @@ class Told:
     epoch: int = 0
     measured_s: float | None = None
     source: int = 0
+    arrived: float | None = None
+    """Records ever written, as their owner counts them."""
 
 
 def columns_of(rows: Sequence[Told]) -> tuple[Columns, Ints]:
@@ -34,6 +36,7 @@ def columns_of(rows: Sequence[Told]) -> tuple[Columns, Ints]:
         [row.epoch for row in rows],
         [None if row.lag is None else 1000 * row.lag for row in rows],
         [None if row.read is None else 1000 * row.read for row in rows],
+        [None if row.arrived is None else 1000 * row.arrived for row in rows],
     )
     columns = Columns(columns=dict(zip(SERIES, map(_column, numbers), strict=True)))
     return columns, np.array([row.source for row in rows], dtype=np.int64)

@@ -105,3 +105,48 @@ def test_nothing_told_is_no_stretch() -> None:
     """The first look at a job comes before its second sample."""
     assert stretches_of([], 2).known.shape == (2, 0)
     assert stretches_of([Told(at_s=0, read=5)]).width == 0
+
+
+def test_what_is_counted_where_it_is_written_is_not_inferred() -> None:
+    """The source reads nothing for a while, and its connector tells of no lag: what came in came in all the same."""
+    rows = [
+        Told(at_s=0, read=1000, lag=0, arrived=5000),
+        Told(at_s=2, read=1000, lag=0, arrived=5400),
+        Told(at_s=4, read=2500, lag=0, arrived=5800),
+    ]
+
+    assert told(stretches_of(rows)) == [(2, 400), (2, 400)]
+
+
+def test_another_count_is_no_growth() -> None:
+    """With other partitions, or after a restart, begins another epoch; within one a count that fell is passed over."""
+    rows = [
+        Told(at_s=0, arrived=5000, read=None),
+        Told(at_s=2, arrived=900_000, read=None, epoch=1),
+        Told(at_s=4, arrived=900_400, read=None, epoch=1),
+        Told(at_s=6, arrived=100, read=None, epoch=1),
+        Told(at_s=8, arrived=500, read=None, epoch=1),
+    ]
+
+    assert told(stretches_of(rows)) == [(2, 400), (2, 400)]
+
+
+def test_where_it_is_not_counted_it_is_inferred() -> None:
+    """The two are not mixed: with another lag begins another epoch."""
+    rows = [Told(at_s=second, read=100 * second, lag=9000, arrived=200 * second) for second in (0, 10)]
+    rows += [Told(at_s=second, read=100 * second, lag=0, epoch=1) for second in (40, 50)]
+
+    assert told(stretches_of(rows)) == [(10, 2000), (10, 1000)]
+
+
+def test_one_that_counts_and_one_that_does_not_stand_side_by_side() -> None:
+    """Each source is told by its own."""
+    rows = [
+        Told(at_s=0, read=0, source=1),
+        Told(at_s=0, read=0, arrived=0),
+        Told(at_s=2, read=300, source=1),
+        Told(at_s=2, read=100, arrived=900),
+    ]
+    found = stretches_of(rows, sources=2)
+
+    assert (told(found, 0), told(found, 1)) == ([(2, 900)], [(2, 300)])

@@ -12,9 +12,9 @@ from headgate.algorithm.decide import decide
 from headgate.algorithm.micro_batch.application import Application
 from headgate.algorithm.micro_batch.evaluate import evaluate
 from headgate.model.decision import Decision, Outcome
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import EvaluatedMetrics, NotReady, ScalingMetric
-from headgate.model.micro_batch import LagOrigin
 from headgate.model.reasons import Reason
 from headgate.model.samples import VertexSample
 from headgate.ports import CollectedMetrics

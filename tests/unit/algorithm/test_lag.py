@@ -1,0 +1,75 @@
+"""How surely a lag is known, and what a job does not do while that is doubted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from headgate.algorithm.decide import decide
+from headgate.algorithm.explain import explain
+from headgate.algorithm.lag import TOLD
+from headgate.algorithm.readiness import pace, readiness
+from headgate.model.decision import Outcome
+from headgate.model.events import EventReason
+from headgate.model.lag import LagOrigin, Outage
+from headgate.model.measures import JobMeasure
+from headgate.model.metrics import NotReady
+from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
+from headgate.testing.builders import at, chain, evaluated, sample
+
+GRAPH = chain({"source": 4, "work": 4})
+EAGER = AutoscalerOptions(scale_down_interval=timedelta())
+PACE = pace(timedelta(seconds=10), 1.0, tolerant=True)
+
+
+def _sample(**values: float) -> JobSample:
+    return replace(sample(GRAPH), values={JobMeasure[name]: value for name, value in values.items()})
+
+
+@pytest.mark.parametrize("origin", [LagOrigin.DOUBTED, LagOrigin.UNKNOWN])
+def test_a_doubted_lag_shrinks_nothing(origin: LagOrigin) -> None:
+    """Half would do by the numbers, but more may wait than is known; growth goes on."""
+    metrics = replace(evaluated(GRAPH, {"source": 0.5, "work": 2.0}), lag_origin=origin)
+
+    decision = decide(_sample(LAG_ORIGIN=origin), metrics, EAGER, at(0))
+
+    source, work = decision.proposals
+    assert (source.wanted, work.wanted) == (4, 8)
+    assert source.steps[-1].reason is Reason.LAG_DOUBTED
+    assert f"  {TOLD[origin]}" in explain(decision)
+
+
+@pytest.mark.parametrize(
+    ("origin", "options"),
+    [
+        (LagOrigin.OFFSETS, EAGER),
+        (LagOrigin.CONNECTOR, EAGER),
+        (LagOrigin.DOUBTED, replace(EAGER, deviations_off=(Deviation.SURE_LAG,))),
+    ],
+)
+def test_a_sure_lag_lets_shrink(origin: LagOrigin, options: AutoscalerOptions) -> None:
+    """As does any, where the rule is switched off."""
+    decision = decide(_sample(LAG_ORIGIN=origin), evaluated(GRAPH, {"source": 0.5, "work": 0.5}), options, at(0))
+
+    assert [each.wanted for each in decision.proposals] == [2, 2]
+
+
+def test_every_origin_is_told() -> None:
+    """Each has its words, and is sure or not."""
+    assert set(TOLD) == set(LagOrigin)
+
+
+@pytest.mark.parametrize("outage", Outage)
+def test_a_job_that_is_cut_off_is_not_decided_on(outage: Outage) -> None:
+    """However full its window is; somebody is told once, and told again by the same key."""
+    unready = readiness(_sample(OUTAGE=outage), EAGER, spans={}, pace=PACE, now=at(0))
+
+    assert isinstance(unready, NotReady)
+    decision = decide(sample(GRAPH), unready, EAGER, at(0))
+    assert (decision.outcome, decision.reason) == (Outcome.NOT_READY, Reason.INPUT_CUT_OFF)
+    assert [notice.reason for notice in decision.notices] == [EventReason.INPUT_CUT_OFF]
