@@ -23,7 +23,14 @@ from headgate.ports import JobContext
 _TOLERANCE = 0.01
 """How far a factor may be from needed capacity over true rate, as a share of it: both may have been rounded."""
 
-_LIMITS = {Reason.SKEW, Reason.SATURATED, Reason.DOWNSTREAM_LIMIT, Reason.BATCH_LIMIT, Reason.BATCH_TASKS}
+_LIMITS = {
+    Reason.SKEW,
+    Reason.HOT_PARTITION,
+    Reason.SATURATED,
+    Reason.DOWNSTREAM_LIMIT,
+    Reason.BATCH_LIMIT,
+    Reason.BATCH_TASKS,
+}
 """What may limit growth."""
 
 _MAY_BE_INFINITE = {

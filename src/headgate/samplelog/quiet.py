@@ -21,6 +21,7 @@ from headgate.algorithm.stats import Floats
 from headgate.errors import PermanentError
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.lag import LagOrigin
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue
 from headgate.model.tables import DECISIONS
 from headgate.model.topology import Vertex
@@ -28,7 +29,11 @@ from headgate.samplelog.layout import epoch_ms, instant
 
 _WIDTH = len(METRICS) + 3
 _HEAD = 4 + 2 * len(JobMetric)
-"""Both widths, so that other ones can be told apart, coverage, samples, two values a job-wide metric; then the rows."""
+"""
+Both widths, so that other ones can be told apart, coverage, samples, two values a job-wide metric.
+
+The origin of the lag follows, NaN for none, which rows of before it was kept lack; then the rows.
+"""
 
 
 def is_quiet(decision: Decision) -> bool:
@@ -64,16 +69,18 @@ def read_quiet(row: Mapping[str, Any]) -> Decision:
     """
     graph, numbers = json.loads(row["graph"]), row["numbers"]
     vertices = [Vertex(**{**vertex, "id": VertexId(vertex["id"])}) for vertex in graph["vertices"]]
-    if numbers[:2] != [_WIDTH, _HEAD]:
+    head = int(numbers[1])
+    if numbers[0] != _WIDTH or head not in {_HEAD, _HEAD + 1}:
         message = f"decision {row['id']} of {row['job']} was kept by another version of Headgate"
         raise PermanentError(message)
-    rows = (numbers[begin : begin + _WIDTH] for begin in range(_HEAD, len(numbers), _WIDTH))
+    rows = (numbers[begin : begin + _WIDTH] for begin in range(head, len(numbers), _WIDTH))
     evaluated = EvaluatedMetrics(
         vertices={vertex.id: metrics_of(vertex, known) for vertex, known in zip(vertices, rows, strict=True)},
         backlog=False,
         coverage=numbers[2],
         samples=int(numbers[3]),
         job=_job_values(numbers[4:_HEAD]),
+        lag_origin=None if head == _HEAD or math.isnan(numbers[_HEAD]) else LagOrigin(int(numbers[_HEAD])),
         balanced=True,
     )
     unchanged = tuple(vertex.unchanged for vertex in vertices)
@@ -97,10 +104,11 @@ def _numbers(decision: Decision) -> Floats:
     values = (math.nan if value is None else value for each in job for value in (each.current, each.average))
     head = [
         _WIDTH,
-        _HEAD,
+        _HEAD + 1,
         known.coverage,
         float(known.samples),
         *values,
+        math.nan if known.lag_origin is None else float(known.lag_origin),
     ]
     return np.concatenate([head, _rows(decision).numbers.ravel()])
 

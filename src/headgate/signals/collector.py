@@ -13,13 +13,14 @@ from headgate.algorithm.signals import matching, missing, source_of
 from headgate.errors import HeadgateError
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.measures import Measure
+from headgate.model.measures import JobMeasure, Measure
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
 from headgate.options.signals import OF_COLLECTOR, SignalOptions, SignalUse
 from headgate.ports import EventHandler, JobContext, MetricCollector, Missing, SignalSource
 
 Found = dict[str, Signal | Missing]
+_ORIGIN: JobMeasure = JobMeasure.LAG_ORIGIN
 _T = TypeVar("_T")
 
 
@@ -90,7 +91,8 @@ class WithSignals:
         memory.signals |= {name: one for name, one in found.items() if isinstance(one, Signal)}
         known = {each.name: memory.signals[each.name] for each in declared if each.name in memory.signals}
         signals = {each.name: _placed(known[each.name], each, sample) for each in declared if each.name in known}
-        return _with_lags(replace(sample, signals={**sample.signals, **signals}), declared, memory)
+        sample = _with_lags(replace(sample, signals={**sample.signals, **signals}), declared, memory)
+        return _by_signals(sample, declared)
 
     async def query_topology(self, ctx: JobContext, /) -> Topology:
         """Give the graph as it runs now."""
@@ -200,6 +202,14 @@ def _placed(signal: Signal, declared: SignalOptions, sample: JobSample) -> Signa
         return signal
     found = matching(sample.topology, declared)
     return replace(signal, vertex=found[0].id) if len(found) == 1 else signal
+
+
+def _by_signals(sample: JobSample, declared: Iterable[SignalOptions]) -> JobSample:
+    """Leave it to a signal that is a source's lag how surely that is known: while it is missing nothing shrinks."""
+    lags = (each for each in declared if each.use is SignalUse.LAG)
+    if not any(source_of(sample.topology, each) is not None for each in lags):
+        return sample
+    return replace(sample, values={each: told for each, told in sample.values.items() if each != _ORIGIN})
 
 
 def _with_lags(sample: JobSample, declared: Iterable[SignalOptions], memory: _Memory) -> JobSample:

@@ -192,10 +192,21 @@ def _source_metrics(
     yield f"{operator}.numRecordsInPerSecond", even(job.rates()[vertex.id])
     if vertex.has_lag:
         yield f"{operator}.pendingRecords", even(job.pending)
+    yield from _kafka_metrics(vertex, f"{operator}.KafkaSourceReader")
+
+
+def _kafka_metrics(vertex: FakeVertex, reader: str) -> Iterator[tuple[str, list[float]]]:
     for partition in range(vertex.partitions or 0):
-        yield f"{operator}.KafkaSourceReader.topic.input.partition.{partition}.currentOffset", even(0.0)
+        offset = vertex.emitted[partition] if vertex.emitted else 0.0
+        yield f"{reader}.topic.input.partition.{partition}.currentOffset", [offset]
+    for partition, offset in enumerate(vertex.committed):
+        yield f"{reader}.topic.input.partition.{partition}.committedOffset", [offset]
+    if vertex.assigned is not None:
+        yield f"{reader}.KafkaConsumer.assigned-partitions", list(vertex.assigned)
+    if vertex.connections is not None:
+        yield f"{reader}.KafkaConsumer.connection-count", [vertex.connections]
     if vertex.fetch_bytes is not None:
-        yield f"{operator}.KafkaSourceReader.KafkaConsumer.fetch-size-max", [vertex.fetch_bytes] * vertex.parallelism
+        yield f"{reader}.KafkaConsumer.fetch-size-max", [vertex.fetch_bytes] * vertex.parallelism
 
 
 def _failure(at_ms: int, stacktrace: str) -> dict[str, Any]:

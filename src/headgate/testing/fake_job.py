@@ -50,6 +50,10 @@ class FakeVertex:
         metric_prefix: how the names of a source's operator metrics begin.
         has_busy_time: False for a legacy source, which reports the text NaN.
         fetch_bytes: the largest fetch of a Kafka source's consumer; None for a source without such a metric.
+        emitted: `currentOffset` of each partition; those that are not named have 0.
+        committed: `committedOffset` of each partition.
+        assigned: partitions of each subtask that tells of them, as `assigned-partitions`; None: none does.
+        connections: of a Kafka source's consumer; None for a source without such a metric.
     """
 
     id: str
@@ -65,6 +69,10 @@ class FakeVertex:
     metric_prefix: str = "Source__"
     has_busy_time: bool = True
     fetch_bytes: float | None = None
+    emitted: Sequence[float] = ()
+    committed: Sequence[float] = ()
+    assigned: Sequence[float] | None = None
+    connections: float | None = None
     finished: bool = False
     records_in: float = 0.0
     records_out: float = 0.0

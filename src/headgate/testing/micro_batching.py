@@ -10,8 +10,9 @@ from random import Random
 
 from headgate.algorithm.micro_batch.fit import CostFit
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.lag import LagOrigin
 from headgate.model.measures import JobMeasure, Measure
-from headgate.model.micro_batch import LagOrigin, MicroBatch, StageWork
+from headgate.model.micro_batch import MicroBatch, StageWork
 from headgate.model.samples import EngineSettings, JobSample, VertexSample
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.ports import CollectedMetrics

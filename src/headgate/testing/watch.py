@@ -11,7 +11,7 @@ from headgate.model.measures import JobStatus
 from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
 from headgate.options.deviations import Parity
-from headgate.ports import JobContext
+from headgate.ports import EndOffsets, JobContext
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
 
@@ -26,12 +26,14 @@ class FlinkWatch:
         at: the latest tick.
     """
 
-    def __init__(self, server: FakeFlink, client: FlinkClient, job: FakeJob) -> None:
+    def __init__(
+        self, server: FakeFlink, client: FlinkClient, job: FakeJob, *, offsets: EndOffsets | None = None
+    ) -> None:
         """Begin with nothing remembered."""
         self.aggregator = BusyTimeAggregator.AVG
         self.parity = Parity.CURRENT
         self.at = datetime(2026, 1, 1, tzinfo=UTC)
-        self.collector = FlinkMetricCollector({client.cluster: client})
+        self.collector = FlinkMetricCollector({client.cluster: client}, offsets=offsets)
         self._server = server
         self._key = JobKey(client.cluster, job.name)
         self._job_id = job.job_id

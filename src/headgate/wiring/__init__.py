@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from functools import partial
@@ -13,6 +13,7 @@ from headgate.control.runner import Listener, Runner
 from headgate.control.selection import SelectedCollector
 from headgate.engines.flink.redeploy.realizer import StillOurs
 from headgate.events.opening import EventService
+from headgate.model.events import Event
 from headgate.options.service import ServiceOptions
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
@@ -58,7 +59,8 @@ async def service(
         # Asked at each step of a redeploy, of which there is none before there is a cycle, and with that an outbox.
         still_ours: StillOurs = lambda job: outbox.may_act(job)  # noqa: E731, PLW0108 - it is opened further down
         crew = crew_of(options, lambda: data)
-        engines = await open_engines(options, now, stack, still_ours=still_ours, crew=crew)
+        tell: Callable[[Event], None] = lambda event: told.handle(event)  # noqa: E731, PLW0108 - opened further down
+        engines = await open_engines(options, now, stack, still_ours=still_ours, tell=tell, crew=crew)
         host = await open_host(now, engines.provided, stack)
         listeners = open_listeners(options.events, host, events, stack)
         saved, told = tellers(listeners.handler, tap)

@@ -38,6 +38,8 @@ from headgate.engines.yarn.applications import Applications
 from headgate.engines.yarn.jobs import YarnJobListFetcher
 from headgate.engines.yarn.manager import ResourceManagers
 from headgate.engines.yarn.realizer import YarnScalingRealizer
+from headgate.kafka.offsets import KafkaEndOffsets
+from headgate.model.events import Event
 from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.micro_batch import DEFAULTS as MICRO_BATCH_DEFAULTS
 from headgate.options.reactive import WorkersOptions
@@ -46,7 +48,7 @@ from headgate.options.spark import SparkOptions
 from headgate.options.yarn import YarnOptions
 from headgate.plugins.host import Provided
 from headgate.plugins.kinds import Kind
-from headgate.ports import FailureHistory, JobContext, JobListFetcher, MetricCollector, ScalingRealizer
+from headgate.ports import EndOffsets, FailureHistory, JobContext, JobListFetcher, MetricCollector, ScalingRealizer
 
 Now = Callable[[], ServiceOptions]
 """Gives the options that hold now."""
@@ -99,23 +101,30 @@ class Engines:
 
 
 async def open_engines(
-    options: ServiceOptions, now: Now, stack: AsyncExitStack, *, still_ours: StillOurs, crew: Crew | None = None
+    options: ServiceOptions,
+    now: Now,
+    stack: AsyncExitStack,
+    *,
+    still_ours: StillOurs,
+    tell: Callable[[Event], None] = lambda _: None,
+    crew: Crew | None = None,
 ) -> Engines:
     """
     Give the adapters of all clusters; nothing is asked yet. Whoever has opened the leases closes `redeploy`.
 
-    A crew collects from Flink clusters elsewhere; without one it is done here.
+    A crew collects from Flink clusters elsewhere; without one it is done here. What goes wrong outside of jobs is told.
 
     Raises:
         ConfigError: a file or secret that a cluster names is not there.
     """
+    offsets = _end_offsets(options, tell, stack)
     clients = {cluster.name: await stack.enter_async_context(FlinkClient(cluster)) for cluster in options.clusters}
     settings_of: SettingsOf = lambda key, own: for_job(now(), key, own)  # noqa: E731 - bound to what holds now
     engines = Engines(
         fetchers={
             name: FlinkJobListFetcher({name: client}, settings_of, basis=now) for name, client in clients.items()
         },
-        collector=_flink_collector(options, clients, crew, stack),
+        collector=_flink_collector(options, clients, crew, stack, offsets=offsets),
         scraped=_scraped(options, clients, stack),
         history=FlinkFailureHistory(clients),
         in_place=_in_place(options, clients),
@@ -125,9 +134,9 @@ async def open_engines(
         spark=_open_spark(options, now, stack),
     )
     for yarn in options.yarn:
-        engines = _with_yarn(engines, yarn, settings_of, stack)
+        engines = _with_yarn(engines, yarn, settings_of, stack, offsets)
     engines = _with_spark(engines, now)
-    kubernetes = [_open_deployments(one, stack) for one in options.kubernetes]
+    kubernetes = [_open_deployments(one, stack, offsets) for one in options.kubernetes]
     return _with_kubernetes(engines, kubernetes, partial(KubernetesJobListFetcher, settings_of=settings_of, basis=now))
 
 
@@ -136,10 +145,25 @@ async def _facts(clients: Mapping[str, FlinkClient], ctx: JobContext) -> Facts:
     return (await inspect(client, ctx)).facts if client else Facts()
 
 
+def _end_offsets(
+    options: ServiceOptions, tell: Callable[[Event], None], stack: AsyncExitStack
+) -> KafkaEndOffsets | None:
+    if not options.kafka_clusters:
+        return None
+    offsets = KafkaEndOffsets(options.kafka_clusters, tell)
+    stack.push_async_callback(offsets.close)
+    return offsets
+
+
 def _flink_collector(
-    options: ServiceOptions, clients: Mapping[str, FlinkClient], crew: Crew | None, stack: AsyncExitStack
+    options: ServiceOptions,
+    clients: Mapping[str, FlinkClient],
+    crew: Crew | None,
+    stack: AsyncExitStack,
+    *,
+    offsets: KafkaEndOffsets | None,
 ) -> MetricCollector:
-    here = FlinkMetricCollector(clients)
+    here = FlinkMetricCollector(clients, offsets=offsets)
     if crew is None:
         return here
     clusters = {cluster.name: cluster for cluster in options.clusters}
@@ -186,9 +210,11 @@ def _in_place(options: ServiceOptions, clients: Mapping[str, FlinkClient]) -> Sc
     return DynamicConfigRealizer(realizer, asking) if asking else realizer
 
 
-def _with_yarn(engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, stack: AsyncExitStack) -> Engines:
+def _with_yarn(
+    engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, stack: AsyncExitStack, offsets: EndOffsets | None
+) -> Engines:
     """Put a YARN cluster in front: it answers for its applications, whatever stood before for the others."""
-    managers, applications = ResourceManagers(yarn), Applications(yarn, settings_of)
+    managers, applications = ResourceManagers(yarn), Applications(yarn, settings_of, offsets=offsets)
     stack.push_async_callback(managers.close)
     stack.push_async_callback(applications.close)
     return replace(
@@ -242,8 +268,8 @@ def _with_kubernetes(
     return replace(engines, operator=operator, in_place=in_place) if clusters else engines
 
 
-def _open_deployments(options: KubernetesOptions, stack: AsyncExitStack) -> Deployments:
-    deployments = Deployments(options, ResourceApi(options))
+def _open_deployments(options: KubernetesOptions, stack: AsyncExitStack, offsets: EndOffsets | None) -> Deployments:
+    deployments = Deployments(options, ResourceApi(options), offsets=offsets)
     stack.push_async_callback(deployments.api.close)
     stack.push_async_callback(deployments.close)
     return deployments

@@ -10,6 +10,7 @@ from headgate.engines.flink.client import FlinkClient
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.kafka import KafkaClusterOptions
 from headgate.options.reactive import ExecutionMode
 from headgate.options.service import Mode
 from headgate.ports import JobContext
@@ -236,3 +237,13 @@ async def test_a_job_that_never_ran_is_not_overdue(patient: Patient) -> None:
     patient.job.running_since_ms = 0
     patient.checkpoint(completed=0, failed=0, last_ms=None)
     assert (await patient.finding("checkpoints")).seen == "every 10 s; 0 completed, 0 failed"
+
+
+async def test_brokers_that_are_declared_know_what_waits(patient: Patient) -> None:
+    """Then nothing of the connector matters; brokers that do not answer are said, with what comes of it."""
+    nowhere = KafkaClusterOptions(name="main", url="127.0.0.1:9", timeout=timedelta(milliseconds=200))
+    lag = (await patient.examined(kafka_clusters=(nowhere,)))["local/orders", "lag of Source: source"]
+
+    assert lag.verdict is Verdict.WARNING
+    assert lag.seen.startswith("Kafka cluster main: ")
+    assert "kafka-clusters" in lag.remedy

@@ -59,7 +59,7 @@ def window(job: str, vertex: str, epoch: int, seconds: tuple[int, int], number: 
     row: dict[str, object] = {"job": job, "vertex": vertex, "epoch": epoch}
     row |= {"samples": (last - first) // 10 + 1, "first_at_ms": epoch_ms(at(first)), "last_at_ms": epoch_ms(at(last))}
     for measure, names in STATISTICS.items():
-        if names is TREND and measure is not Measure.LAG:
+        if names is TREND and measure not in {Measure.LAG, Measure.ARRIVED}:
             rate = 100_000 * (number + 1) if measure.column.startswith("records") else 300_000
             ends = {"first": 0, "last": rate * (last - first), "count": 2}
             times = {"first_ms": epoch_ms(at(first)), "last_ms": epoch_ms(at(last))}
