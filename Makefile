@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 SEED   ?= random
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-reactive demo-spark test check lint types contracts unit property golden spark flink e2e bench bench-spark \
+.PHONY: help setup demo demo-reactive demo-kafka demo-spark test check lint types contracts unit property golden spark flink e2e bench bench-kafka bench-spark \
         bench-reaction services reference lock fix clean
 
 help: ## Show this list.
@@ -26,6 +26,9 @@ demo: setup ## Run Headgate against a real Flink cluster for four minutes (SEED=
 
 demo-reactive: setup ## Workers come, die and go, and a reactive job follows (five minutes).
 	$(BIN)/headgate demo --reactive --seed $(SEED)
+
+demo-kafka: setup ## A job that reads Kafka; the broker is killed once and comes back (five minutes).
+	$(BIN)/headgate demo --kafka --seed $(SEED)
 
 demo-spark: setup ## A PySpark application with two added lines on a real standalone cluster (four minutes).
 	$(BIN)/headgate demo --spark --seed $(SEED)
@@ -84,6 +87,10 @@ bench: setup ## Measure cycles, steps to a right parallelism, reactive mode, pol
 	$(BIN)/python -m benchmarks.policies_page
 	$(BIN)/headgate measure-rescale --runs benchmarks/results/rescale_runs.csv
 	$(BIN)/python -m benchmarks.rescale_page
+
+bench-kafka: setup ## The true lag of Kafka jobs against the connector's gauge and a script; prints tables (half an hour).
+	$(BIN)/python -m benchmarks.kafka_lag
+	$(BIN)/python -m benchmarks.kafka_lag_page
 
 bench-reaction: setup ## Fast and windowed reaction: 500 random jobs in the simulator, a real cluster; prints tables (four hours).
 	$(BIN)/python -m benchmarks.reaction

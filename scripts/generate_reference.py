@@ -26,6 +26,7 @@ from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Declaration, Options, declarations
 from headgate.options.events import EventOptions, KubernetesEventOptions, SqlEventOptions, WebhookEventOptions
 from headgate.options.expectation import expected
+from headgate.options.kafka import KafkaClusterOptions
 from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.launch import LaunchOptions
 from headgate.options.lease import KubernetesLeaseOptions, LeaseOptions
@@ -104,6 +105,7 @@ _SECTIONS: tuple[tuple[str, str, type[Options]], ...] = (
     ("Plugins", "plugins.", PluginOptions),
     ("A source of external metrics", "signal-sources[].", SignalSourceOptions),
     ("An external metric", "signals[].", SignalOptions),
+    ("A Kafka cluster", "kafka-clusters[].", KafkaClusterOptions),
     ("Some jobs", "jobs[].", JobOptions),
     ("A job's launch spec", "jobs[].launch.", LaunchOptions),
     ("A job's autoscaling", PREFIX, AutoscalerOptions),

@@ -35,7 +35,11 @@ install_prometheus() {
 
 # Kafka has no package: its jars come by Maven, once, into the cache that Flink's come into too.
 install_kafka() {
-    fetch_jars kafka
+    command -v mvn >/dev/null || install_package maven
+    "$(dirname "$0")/../.venv/bin/python" -c '
+from headgate.demo.kafka.broker import broker_jars
+from headgate.engines.flink.local.java import find_java
+print(broker_jars(find_java()))'
 }
 
 # What Spark needs to read from it, and from object stores, comes the same way.
