@@ -20,6 +20,8 @@ AIM = 0.66
 Share of its interval that Headgate lets a batch take, of what its size could do. The load rises while executors start,
 and with fewer cores than the size for the peak a batch of a fully used size takes longer than one at the peak.
 """
+WINDOW = "12 s"
+"""Over which Headgate takes the mean: six batches."""
 MOST_ROWS = 2500
 """Of a batch: more than the highest load brings in an interval, so that a backlog can drain."""
 
@@ -64,11 +66,13 @@ def dynamic_allocation(begins_with: int) -> Policy:
 
 def headgate(begins_with: int) -> Policy:
     """
-    Attach Headgate, with its defaults but for target and band.
+    Attach Headgate, with its defaults but for target, band and window.
 
-    The default band reaches 7 % above the target, lest the noise of a real load start executors; this load has none.
+    The default band reaches 7 % above the target, and the default window over ten batches, lest the noise of a real
+    load start executors; this load has none, and a long window tells of a rising load late.
     """
     options = {
+        "job.autoscaler.metrics.window": WINDOW,
         "job.autoscaler.utilization.target": str(AIM),
         "job.autoscaler.utilization.max": str(AIM),
         "job.autoscaler.vertex.max-parallelism": str(WORKERS),
