@@ -3,7 +3,8 @@ Whether a rescale after a change of the load is better made now, or once more is
 
 Whoever waits pays for the size that is wrong meanwhile; whoever moves pays for the restart, and for further ones if the
 move proves wrong. Of a change that has lasted for some time it is to be expected that it lasts as long again, so moving
-is right as soon as staying has cost what moving costs: never more than twice what would have been best.
+is right as soon as staying until the next sample would have cost what moving costs: never more than twice what would
+have been best.
 Source: the ski rental problem (Karlin, Manasse, Rudolph and Sleator 1988).
 """
 
@@ -61,7 +62,7 @@ class Weighing:
     """Both sides for one vertex, in seconds of its input."""
 
     staying_s: float
-    """What the present size has cost since it runs, or the load changed."""
+    """What the present size will have cost by the next sample, since it runs or the load changed."""
     moving_s: float
     """What the rescale would cost, the chances that it is not the last one included."""
     reversed: float
@@ -123,7 +124,7 @@ def weighed(
     downtime = expected_downtime(evaluated, options)
     back, on = chances(proposal, known, _error(arrival, evaluated))
     return Weighing(
-        staying_s=share * min(arrival.lasted_s, running_s),
+        staying_s=share * (min(arrival.lasted_s, running_s) + arrival.every_s),
         moving_s=max(downtime.total_seconds(), _LEAST_DOWNTIME_S) * (1 + _REVERSED * back + _REPEATED * on),
         reversed=back,
         repeated=on,
@@ -212,8 +213,8 @@ def _ripest(weighings: Sequence[Weighing]) -> Weighing:
 def told(arrival: Arrival, weighing: Weighing) -> str:
     """Word what was weighed."""
     return (
-        f"{told_arrival(arrival)}; staying has cost {weighing.staying_s:.1f} s of input, moving costs "
-        f"{weighing.moving_s:.1f} s with a chance of {weighing.reversed:.0%} to have to go back, of "
+        f"{told_arrival(arrival)}; by the next sample staying has cost {weighing.staying_s:.1f} s of input, "
+        f"moving costs {weighing.moving_s:.1f} s with a chance of {weighing.reversed:.0%} to have to go back, of "
         f"{weighing.repeated:.0%} to go on"
     )
 

@@ -25,7 +25,7 @@ _KEPT = timedelta(minutes=10)
 _CHANGING_S = 60.0
 """How long after a change a job counts as changing; then its usual ticks are often enough."""
 
-_LATER = 1.4
+_LATER = 1.2
 """How many times as long a change must have lasted to be evaluated anew: then something more is known of it."""
 
 _BEHIND_S = 5.0
