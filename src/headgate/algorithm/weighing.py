@@ -1,11 +1,13 @@
 """
 Whether a rescale after a change of the load is better made now, or once more is known of it.
 
-Whoever waits pays for the size that is wrong meanwhile; whoever moves pays for the restart, and for further ones if the
-move proves wrong. Of a change that has lasted for some time it is to be expected that it lasts as long again, so moving
-is right as soon as staying until the next sample would have cost what moving costs: never more than twice what would
-have been best.
-Source: the ski rental problem (Karlin, Manasse, Rudolph and Sleator 1988).
+Whoever stays pays for the size that is wrong from now on; whoever moves pays for the restart, and for further ones if
+the move proves wrong. How long a load goes on is expected from how long it has lasted: what lasts is heavy-tailed.
+Moving is right as soon as staying is expected to cost as much. Where that is as long again, it has already cost as much,
+and the two together are never more than twice what would have been best; where it is twice as long, three times.
+Sources: the ski rental problem (Karlin, Manasse, Rudolph and Sleator 1988); the mean residual life of a Pareto
+distribution, `lasted / (index - 1)`; indices between 1 and 2 of how long traffic lasts (Willinger, Taqqu, Sherman and
+Wilson 1997).
 """
 
 from __future__ import annotations
@@ -27,11 +29,17 @@ from headgate.options.autoscaler import AutoscalerOptions
 _REVERSED = 20.0
 """Rescales that one costs that has to be taken back: people trust no autoscaler that flaps."""
 
-_REPEATED = 4.0
+_REPEATED = 8.0
 """Rescales that one costs that turns out to be only the first of two steps."""
 
 _IDLE = 1 / 8
 """What a second of capacity too much, or too little in reserve, is worth, in seconds of input that waits."""
+
+_GOES_ON = 2.0
+"""
+How many times as long as it has lasted a load is expected to go on that is more than can be done: a Pareto index of
+1.5. Of one that leaves too little in reserve, or too much, it is as long again: to look once more costs little there.
+"""
 
 _SETTLED = 0.8
 """Share of the metric window after which a load that did not change counts as settled."""
@@ -62,7 +70,7 @@ class Weighing:
     """Both sides for one vertex, in seconds of its input."""
 
     staying_s: float
-    """What the present size will have cost by the next sample, since it runs or the load changed."""
+    """What the present size is expected to cost yet: the more, the longer the load has been so while that size ran."""
     moving_s: float
     """What the rescale would cost, the chances that it is not the last one included."""
     reversed: float
@@ -124,7 +132,7 @@ def weighed(
     downtime = expected_downtime(evaluated, options)
     back, on = chances(proposal, known, _error(arrival, evaluated))
     return Weighing(
-        staying_s=share * (min(arrival.lasted_s, running_s) + arrival.every_s),
+        staying_s=share * min(arrival.lasted_s, running_s),
         moving_s=max(downtime.total_seconds(), _LEAST_DOWNTIME_S) * (1 + _REVERSED * back + _REPEATED * on),
         reversed=back,
         repeated=on,
@@ -133,11 +141,11 @@ def weighed(
 
 def growing_share(gain: float, capacity: float, target: float) -> float:
     """
-    Give what a second of a size that is too small costs, in seconds of input.
+    Give what a size that is too small is expected to cost for each second of the load so far, in seconds of input.
 
     What piles up is urgent, what is lacking of the reserve is not. Without any input a backlog counts for all of it.
     """
-    return (max(0.0, target - capacity) + gain * _IDLE) / (target or capacity)
+    return (max(0.0, target - capacity) * _GOES_ON + gain * _IDLE) / (target or capacity)
 
 
 def expected_downtime(evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> timedelta:
@@ -213,7 +221,7 @@ def _ripest(weighings: Sequence[Weighing]) -> Weighing:
 def told(arrival: Arrival, weighing: Weighing) -> str:
     """Word what was weighed."""
     return (
-        f"{told_arrival(arrival)}; by the next sample staying has cost {weighing.staying_s:.1f} s of input, "
+        f"{told_arrival(arrival)}; staying would cost {weighing.staying_s:.1f} s of input, "
         f"moving costs {weighing.moving_s:.1f} s with a chance of {weighing.reversed:.0%} to have to go back, of "
         f"{weighing.repeated:.0%} to go on"
     )

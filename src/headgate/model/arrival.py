@@ -15,7 +15,5 @@ class Arrival:
     """Its standard error, as a share of it; None where that cannot be told."""
     lasted_s: float
     """How long it has been so, as far as that was measured."""
-    every_s: float
-    """Time between the newest two samples: about as long it takes until more is known."""
     changed: bool
     """Whether it began with a change; otherwise nothing changed in all the time that is known."""

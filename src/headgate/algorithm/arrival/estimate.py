@@ -9,7 +9,7 @@ import numpy as np
 from headgate.algorithm.arrival.change import LastParts, Suffixes, last_parts, variance
 from headgate.algorithm.arrival.stretches import Stretches
 from headgate.algorithm.arrival.variation import LIMIT, variation
-from headgate.algorithm.rates import MILLIS, ieee
+from headgate.algorithm.rates import ieee
 from headgate.algorithm.stats import Bools, Floats
 
 
@@ -23,8 +23,6 @@ class Arrivals:
     """Its standard error, records/s; infinite where it cannot be told."""
     lasted_s: Floats
     """How long it has been so, as far as that was measured."""
-    every_s: Floats
-    """Time between the newest two measurements; 0 where there is only one."""
     changed: Bools
     """Whether it began with a change; otherwise nothing changed in all the time that is known."""
 
@@ -44,7 +42,6 @@ def arrivals(stretches: Stretches) -> Arrivals:
         rate=rate,
         error=np.where(np.isnan(error), np.inf, error),
         lasted_s=sums.took_s[rows, parts.last],
-        every_s=stretches.took_ms[:, -1:].sum(axis=1) / MILLIS,
         changed=changed,
     )
 

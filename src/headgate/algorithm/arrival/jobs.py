@@ -22,8 +22,6 @@ class JobArrivals:
     """Standard error, as a share of them; infinite where that cannot be told."""
     lasted_s: Floats
     """How long all sources have been so; infinite for a job without any."""
-    every_s: Floats
-    """Time between the newest two samples of the source that was sampled fastest; infinite for a job without any."""
     changed: Bools
     """Whether any of them has changed."""
 
@@ -33,7 +31,6 @@ class JobArrivals:
             per_s=_finite(self.per_s[place]),
             error=_finite(self.error[place]),
             lasted_s=float(self.lasted_s[place]),
-            every_s=float(self.every_s[place]),
             changed=bool(self.changed[place]),
         )
 
@@ -50,14 +47,12 @@ def of_jobs(known: Arrivals, job: Ints, jobs: int) -> JobArrivals:
     """
     per_s = np.bincount(job, weights=known.rate, minlength=jobs).astype(np.float64)
     error = np.sqrt(np.bincount(job, weights=known.error**2, minlength=jobs))
-    lasted_s, every_s = np.full((2, jobs), np.inf)
+    lasted_s = np.full(jobs, np.inf)
     np.minimum.at(lasted_s, job, known.lasted_s)
-    np.minimum.at(every_s, job, known.every_s)
     return JobArrivals(
         per_s=per_s,
         error=np.where(error == 0, 0.0, np.where(per_s > 0, error / per_s, np.inf)),
         lasted_s=lasted_s,
-        every_s=every_s,
         changed=np.bincount(job, weights=known.changed, minlength=jobs) > 0,
     )
 

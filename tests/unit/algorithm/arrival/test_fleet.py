@@ -61,7 +61,7 @@ def test_a_job_of_which_nothing_was_told_is_unknown() -> None:
     """The first sample alone says nothing."""
     found = answered([wavering(1)], 0)
 
-    assert found.of_job(0) == Arrival(per_s=None, error=None, lasted_s=0.0, every_s=0.0, changed=False)
+    assert found.of_job(0) == Arrival(per_s=None, error=None, lasted_s=0.0, changed=False)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -13,13 +13,12 @@ NAN, INF = float("nan"), float("inf")
 
 
 def known(*sources: tuple[float, float, float, bool]) -> Arrivals:
-    """Give sources by rate, error, time since the change and whether there was one; the first is sampled fastest."""
+    """Give sources by rate, error, time since the change and whether there was one."""
     rate, error, lasted_s, changed = zip(*sources, strict=True)
     return Arrivals(
         rate=np.array(rate),
         error=np.array(error),
         lasted_s=np.array(lasted_s),
-        every_s=np.arange(1.0, len(sources) + 1),
         changed=np.array(changed, dtype=np.bool_),
     )
 
@@ -32,7 +31,7 @@ def one_job(*sources: tuple[float, float, float, bool]) -> Arrival:
 def test_sources_add_up() -> None:
     """300/s and 100/s; errors of 30 and 40 are 50 together, an eighth."""
     assert one_job((300.0, 30.0, 60.0, False), (100.0, 40.0, 60.0, False)) == Arrival(
-        per_s=400.0, error=0.125, lasted_s=60.0, every_s=1.0, changed=False
+        per_s=400.0, error=0.125, lasted_s=60.0, changed=False
     )
 
 
@@ -47,15 +46,13 @@ def test_the_latest_change_of_any_source_is_that_of_the_job() -> None:
 def test_one_source_of_which_nothing_is_known_leaves_the_job_unknown() -> None:
     """Part of an input is none."""
     assert one_job((300.0, 30.0, 60.0, False), (NAN, INF, 2.0, True)) == Arrival(
-        per_s=None, error=None, lasted_s=2.0, every_s=1.0, changed=True
+        per_s=None, error=None, lasted_s=2.0, changed=True
     )
 
 
 def test_a_rate_may_be_known_without_its_error() -> None:
     """Of too few samples nobody can tell how much it varies."""
-    known_rate = Arrival(per_s=300.0, error=None, lasted_s=8.0, every_s=1.0, changed=False)
-
-    assert one_job((300.0, INF, 8.0, False)) == known_rate
+    assert one_job((300.0, INF, 8.0, False)) == Arrival(per_s=300.0, error=None, lasted_s=8.0, changed=False)
 
 
 def test_nothing_that_comes_in_surely_is_known_exactly() -> None:
@@ -71,5 +68,5 @@ def test_jobs_are_told_apart(place: int) -> None:
 
     jobs = of_jobs(sources, np.array([2, 0, 2]), 3)
 
-    assert jobs.of_job(1) == Arrival(per_s=0.0, error=0.0, lasted_s=INF, every_s=INF, changed=False)
+    assert jobs.of_job(1) == Arrival(per_s=0.0, error=0.0, lasted_s=INF, changed=False)
     assert jobs.of_job(place).per_s == {0: 7.0, 2: 400.0}[place]
