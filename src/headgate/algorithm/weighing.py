@@ -3,8 +3,8 @@ Whether a rescale after a change of the load is better made now, or once more is
 
 Whoever stays pays for the size that is wrong from now on; whoever moves pays for the restart, and for further ones if
 the move proves wrong. How long a load goes on is expected from how long it has lasted: what lasts is heavy-tailed.
-Moving is right as soon as staying is expected to cost as much. Where that is as long again, it has already cost as much,
-and the two together are never more than twice what would have been best; where it is twice as long, three times.
+Moving is right as soon as staying is expected to cost as much. Expected to go on as long again, it has cost as much by
+then, and both together are never more than twice what would have been best; expected for twice as long, three times.
 Sources: the ski rental problem (Karlin, Manasse, Rudolph and Sleator 1988); the mean residual life of a Pareto
 distribution, `lasted / (index - 1)`; indices between 1 and 2 of how long traffic lasts (Willinger, Taqqu, Sherman and
 Wilson 1997).
