@@ -15,7 +15,7 @@ WORKERS = 6
 """Of one core each: the most executors that there can be."""
 ROW_MS = 4.0
 """How long a row keeps a core."""
-AIM = 0.66
+AIM = 0.62
 """
 Share of its interval that Headgate lets a batch take, of what its size could do. The load rises while executors start,
 and with fewer cores than the size for the peak a batch of a fully used size takes longer than one at the peak.
