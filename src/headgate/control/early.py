@@ -13,9 +13,12 @@ from headgate.control.cycle import Cycle
 from headgate.control.observation import Observation, Observer
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
-from headgate.options.live import Live
+from headgate.options.live import Live, in_force
 
 CLOSELY = timedelta(seconds=1)
+
+_STALE = 3 / 4
+"""Share of the interval after which a sample is due again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +44,16 @@ class EarlyTicks:
         }
 
     async def look(self, at: datetime) -> None:
-        """Take in what the usual ticks have seen, and another sample of each job that is changing."""
+        """Take in what the usual ticks have seen, and another sample of each job that is changing unless it has one."""
         await self.note()
-        if changing := self.alertness.changing:
-            await asyncio.gather(*(observer.observe_again(changing, at) for observer in self.observers))
+        if again := [job for job in self.alertness.changing if self._is_to_be_seen(job, at)]:
+            await asyncio.gather(*(observer.observe_again(again, at) for observer in self.observers))
             await self.note()
+
+    def _is_to_be_seen(self, job: JobKey, at: datetime) -> bool:
+        known = (observer.latest.get(job) for observer in self.observers)
+        sampled = [seen.sample.at for seen in known if seen and seen.sample]
+        return not sampled or at - max(sampled) >= in_force(self.interval) * _STALE
 
     async def note(self) -> None:
         """Take in what was seen last, if anything was since."""

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 
 from headgate.control import reports
 from headgate.control.cycle import Cycle
@@ -41,6 +42,9 @@ class Work(StrEnum):
 
 
 _MILLISECOND = timedelta(milliseconds=1)
+
+_APART = 1 / 4
+"""Share of the interval that lies between two looks at least: many clusters end their turns at many instants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +123,8 @@ class Runner:
 
     _deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     """Held by whoever decides: of one job there is one decision at a time."""
+    _observed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    """Set as a cluster was looked at in its turn, until that was taken in."""
     _cycles: deque[datetime] = field(default_factory=lambda: deque(maxlen=1), init=False)
     """When the last cycle was."""
 
@@ -127,9 +133,8 @@ class Runner:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._tell_of(stop))
             for observer in self.observers:
-                collecting = self._every(
-                    self.collect_interval, Work.COLLECT, observer.observe, stop, of=observer.cluster
-                )
+                observing = partial(self._observe, observer)
+                collecting = self._every(self.collect_interval, Work.COLLECT, observing, stop, of=observer.cluster)
                 tasks.create_task(collecting)
             tasks.create_task(self._every(self.decide_interval, Work.DECIDE, self._decide, stop))
             if self.early and self.decides:
@@ -166,11 +171,21 @@ class Runner:
             self._cycles.append(at)
             return await self.cycle.run(self.latest, at, failed=self.failed)
 
+    async def _observe(self, observer: Observer, at: datetime) -> None:
+        try:
+            await observer.observe(at)
+        finally:
+            self._observed.set()
+
     async def _decide(self, at: datetime) -> None:
         self.on_decisions(await self.decide(at))
 
     async def _between_ticks(self, early: EarlyTicks, stop: asyncio.Event) -> None:
-        """Do so at instants that are no tick's: the log tells both apart by their time."""
+        """
+        Do so as soon as a cluster was looked at in its turn, and otherwise by its own interval.
+
+        Its instants are no tick's: the log tells both apart by their time.
+        """
 
         async def do(at: datetime) -> None:
             await early.look(at)
@@ -182,7 +197,10 @@ class Runner:
                 self.on_early_decisions(decisions)
 
         while not stop.is_set():
-            await _wait(stop, in_force(early.interval))
+            interval = in_force(early.interval)
+            await _wait(stop, interval * _APART)
+            await _wait(self._observed, interval * (1 - _APART))
+            self._observed.clear()
             at = self.clock()
             if self._is_between(at):
                 await self._attempt(Work.EARLY, do, at, _MILLISECOND)
@@ -203,6 +221,7 @@ class Runner:
 
     async def _tell_of(self, stop: asyncio.Event) -> None:
         await stop.wait()
+        self._observed.set()  # nobody waits for another turn
         self.on_stop()
 
     async def _every(
@@ -240,9 +259,9 @@ def until_next(at: datetime, interval: timedelta) -> timedelta:
     return interval - (at - tick_of(at, interval))
 
 
-async def _wait(stop: asyncio.Event, duration: timedelta) -> None:
+async def _wait(event: asyncio.Event, duration: timedelta) -> None:
     try:
         async with asyncio.timeout(duration.total_seconds()):
-            await stop.wait()
+            await event.wait()
     except TimeoutError:
         return

@@ -22,7 +22,7 @@ class Arrivals:
     error: Floats
     """Its standard error, records/s; infinite where it cannot be told."""
     lasted_s: Floats
-    """How long it has been so, as far as that was measured."""
+    """How long it has been so, as far as that was measured; the stretch in which it changed counts whole."""
     changed: Bools
     """Whether it began with a change; otherwise nothing changed in all the time that is known."""
 
@@ -34,14 +34,15 @@ def arrivals(stretches: Stretches) -> Arrivals:
     sums, rows = Suffixes.of(stretches), np.arange(len(known))
     parts = last_parts(sums, known, varies)
     changed = parts.last > parts.before
-    pure = parts.last + (changed & ~_changed_earlier(sums, parts, varies))
+    earlier = changed & _changed_earlier(sums, parts, varies)
+    pure, begun = parts.last + (changed & ~earlier), parts.last - earlier
     took_s, came = sums.took_s[rows, pure], sums.came[rows, pure]
     rate = np.where(took_s > 0, np.maximum(came / took_s, 0.0), np.nan)
     error = np.sqrt(variance(rate, varies) / took_s)
     return Arrivals(
         rate=rate,
         error=np.where(np.isnan(error), np.inf, error),
-        lasted_s=sums.took_s[rows, parts.last],
+        lasted_s=sums.took_s[rows, begun],
         changed=changed,
     )
 
