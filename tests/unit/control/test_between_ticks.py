@@ -91,6 +91,7 @@ class Service:
     made: list[Decision] = field(default_factory=list)
     """All of them, in the order in which they were made."""
     early_ticks: type[EarlyTicks] = EarlyTicks
+    closely: timedelta = CLOSELY
     is_over: Callable[[Service], bool] = lambda service: len(service.early) > 0
 
     def __post_init__(self) -> None:
@@ -123,7 +124,7 @@ class Service:
             collect_interval=COLLECT,
             decide_interval=every,
             clock=self.clock,
-            early=self.early_ticks(observers=observers, cycle=cycle, interval=CLOSELY),
+            early=self.early_ticks(observers=observers, cycle=cycle, interval=self.closely),
             decides=decides,
             on_decisions=lambda decisions: self._listen(self.usual, decisions),
             on_early_decisions=lambda decisions: self._listen(self.early, decisions),
@@ -163,6 +164,16 @@ async def test_only_the_job_that_changes_is_looked_at_between_the_ticks() -> Non
 
     looks = service.engine.looks(ORDERS)
     assert all(is_tick(at) for at in [*service.engine.looks(RETURNS), *looks[:BEFORE]])
+
+
+async def test_a_change_that_a_usual_look_shows_is_decided_for_at_once() -> None:
+    """Nobody waits until it would be looked at between the ticks, and nobody looks then."""
+    service = Service(closely=timedelta(seconds=2))
+
+    await service.run(every=timedelta(seconds=20))
+
+    assert {decision.job for decision in service.early} == {ORDERS}
+    assert all(is_tick(at) for at in service.engine.looks(ORDERS))
 
 
 async def test_where_somebody_else_decides_nothing_is_done_between_the_ticks() -> None:

@@ -123,6 +123,18 @@ async def test_a_job_that_is_changing_is_looked_at_between_its_ticks(stage: Stag
     assert (stage.world.log.samples[-1].job, stage.world.log.samples[-1].at) == (ORDERS, at(63))
 
 
+async def test_a_sample_that_was_just_taken_is_not_taken_again(stage: Stage) -> None:
+    """A turn that was half a second ago is as good as a look of its own."""
+    await stage.usually(62)
+    asked = len(stage.engine.asked)
+
+    await stage.ticks.look(at(62.5))
+    assert len(stage.engine.asked) == asked
+    await stage.ticks.look(at(62.8))
+
+    assert stage.engine.asked[asked:] == [(ORDERS, at(62.8))]
+
+
 async def test_it_is_decided_for_as_soon_as_its_new_load_is_known(stage: Stage) -> None:
     """Three seconds after the step it is rescaled, by its own evaluator; what was decided goes to its own sink."""
     await stage.usually(62)

@@ -34,6 +34,16 @@ def test_a_stretch_in_which_it_changed_counts_for_neither_side(before: float, af
     assert known.lasted_s[0] in {4.0, 6.0}
 
 
+@pytest.mark.parametrize(("before", "after"), [(400.0, 1600.0), (1600.0, 400.0)])
+def test_a_change_has_lasted_since_the_stretch_in_which_it_came(before: float, after: float) -> None:
+    """Whether that stands by itself or not: it is not the younger for being seen better."""
+    half = (before + after) / 2
+
+    lasted = [arrivals(at_rates(levels((60, before), (1, half), (since, after)))).lasted_s[0] for since in (1, 2, 3, 9)]
+
+    assert lasted == [4.0, 6.0, 8.0, 20.0]
+
+
 def test_of_a_change_just_now_the_rate_may_not_be_known_yet() -> None:
     """The one stretch that differs may be half of the one and half of the other."""
     known = arrivals(at_rates(levels((60, 400.0), (1, 1000.0))))
