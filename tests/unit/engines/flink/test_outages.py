@@ -11,6 +11,15 @@ from headgate.testing.fake_job import FakeJob, FakeVertex
 from headgate.testing.watch import FlinkWatch
 
 
+def completes_one(server: FakeFlink, job: FakeJob, *, in_progress: int) -> None:
+    """Let a checkpoint have completed just now, and so many be under way."""
+    completed = {"latest_ack_timestamp": server.now_ms, "end_to_end_duration": 500}
+    server.recorded[f"/jobs/{job.job_id}/checkpoints"] = {
+        "latest": {"completed": completed},
+        "counts": {"in_progress": in_progress},
+    }
+
+
 async def test_an_outage_is_no_idle_hour(kafka: FlinkWatch, job: FakeJob, source: FakeVertex, brokers: Brokers) -> None:
     """
     Brokers are away: the job runs, reads nothing, and its connector says that nothing waits.
@@ -50,11 +59,7 @@ async def test_a_checkpoint_that_does_not_complete_tells_of_an_outage(
 ) -> None:
     """Nobody can be asked, the connections are told as they were; three intervals of 10 s have passed."""
     assert source.connections
-    completed = {"latest_ack_timestamp": server.now_ms, "end_to_end_duration": 500}
-    server.recorded[f"/jobs/{job.job_id}/checkpoints"] = {
-        "latest": {"completed": completed},
-        "counts": {"in_progress": 1},
-    }
+    completes_one(server, job, in_progress=1)
     await watch.sample()
     job.rate = 0.0
 
@@ -67,11 +72,7 @@ async def test_a_pause_between_checkpoints_is_no_outage(
 ) -> None:
     """The last one was long ago, and none is under way."""
     assert source.connections
-    completed = {"latest_ack_timestamp": server.now_ms, "end_to_end_duration": 500}
-    server.recorded[f"/jobs/{job.job_id}/checkpoints"] = {
-        "latest": {"completed": completed},
-        "counts": {"in_progress": 0},
-    }
+    completes_one(server, job, in_progress=0)
     job.rate = 0.0
     await watch.sample()
 
