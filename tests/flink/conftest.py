@@ -74,22 +74,23 @@ def cluster(runtime: FlinkRuntime, request: pytest.FixtureRequest) -> Iterator[L
 
 @pytest.fixture
 def run_job(cluster: LocalCluster, jar: Path) -> Iterator[RunJob]:
-    """Submit jobs to the module's cluster that are cancelled after the test."""
-    with ExitStack() as cancelling:
+    """Submit jobs to the module's cluster; after the test they are cancelled, and what they were replaced by."""
 
-        def run(spec: LoadJobSpec, parallelism: int) -> str:
-            job_id = submit_job(
-                cluster.url,
-                jar,
-                entry_class=ENTRY_CLASS,
-                arguments=spec.arguments(),
-                parallelism=parallelism,
-            )
-            cancelling.callback(cancelled, cluster.url, job_id)
-            await_running(cluster.url, job_id)
-            return job_id
+    def run(spec: LoadJobSpec, parallelism: int) -> str:
+        job_id = submit_job(
+            cluster.url,
+            jar,
+            entry_class=ENTRY_CLASS,
+            arguments=spec.arguments(),
+            parallelism=parallelism,
+        )
+        await_running(cluster.url, job_id)
+        return job_id
 
-        yield run
+    yield run
+    for job in call_json(f"{cluster.url}/jobs/overview")["jobs"]:
+        if job["end-time"] < 0:
+            cancelled(cluster.url, job["jid"])
 
 
 @pytest.fixture
