@@ -27,7 +27,7 @@ demo: setup ## Run Headgate against a real Flink cluster for four minutes (SEED=
 demo-reactive: setup ## Workers come, die and go, and a reactive job follows (five minutes).
 	$(BIN)/headgate demo --reactive --seed $(SEED)
 
-demo-kafka: setup ## A job that reads Kafka; the broker is killed once and comes back (five minutes).
+demo-kafka: setup ## A job that reads Kafka; the broker is killed once and comes back (six minutes).
 	$(BIN)/headgate demo --kafka --seed $(SEED)
 
 demo-spark: setup ## A PySpark application with two added lines on a real standalone cluster (four minutes).

@@ -18,6 +18,11 @@ ROCKS_DB = {
     ),
     "spark.sql.streaming.numRecentProgressUpdates": "1000",
 }
+COPIED = {
+    "spark.storage.decommission.enabled": "true",
+    "spark.storage.decommission.replicationReattemptInterval": "1s",
+}
+"""What lies on an executor that leaves is copied first, or in a slow batch its tasks would have to run again."""
 DYNAMIC = {
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
@@ -31,7 +36,7 @@ def test_executors_leave_and_come_without_loss(
     three_workers: StandaloneCluster, directory: Path, conf: Mapping[str, str]
 ) -> None:
     """Three become one and three again; asking twice asks once, and dynamic allocation does not object."""
-    application = three_workers.run(PROGRAMS / "levers.py", str(directory), "1000", conf={**ROCKS_DB, **conf})
+    application = three_workers.run(PROGRAMS / "levers.py", str(directory), "1000", conf={**ROCKS_DB, **COPIED, **conf})
     assert application.wait(PATIENCE) == 0, application.last_words()
 
     seen: Mapping[str, Any] = json.loads((directory / "seen.json").read_text(encoding="utf-8"))

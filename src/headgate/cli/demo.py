@@ -35,8 +35,8 @@ def demo(
     """
     Start a real Flink cluster, step a job's load up and down, and let Headgate follow it.
 
-    Takes about four minutes once Java and Flink are fetched. Ends with a table of parallelism wanted and reached;
-    the exit status is 0 only if every phase reached its optimum. Leaves nothing behind.
+    Takes four minutes, with --kafka six, once Java and Flink are fetched. Ends with a table of parallelism wanted and
+    reached; the exit status is 0 only if every phase reached its optimum. Leaves nothing behind.
 
     With --reactive the job uses all TaskManagers that there are, and Headgate starts and ends these: as the load
     rises, when one is killed, and when it falls again.

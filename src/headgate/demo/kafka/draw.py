@@ -63,7 +63,7 @@ def draw_kafka(seed: int) -> KafkaDraw:
         need = workers - chance.uniform(_MARGIN, 1 - _MARGIN)
         return round(need * UTILIZATION_TARGET * 1e6 / COST_US, -1)
 
-    low, high, low_again = rate(1), rate(chance.choice((4, 5))), rate(chance.choice((1, 2)))
+    low, high, low_again = rate(1), rate(chance.choice((4, 5))), rate(1)
     rates = {"low load": low, "high load": high, "the broker goes away": high, "low load again": low_again}
     phases = tuple(Phase(title=title, rate_per_s=each) for title, each in rates.items())
     return KafkaDraw(seed=seed, phases=phases)

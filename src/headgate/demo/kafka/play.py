@@ -30,8 +30,8 @@ from headgate.demo.view import choose_view
 from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.errors import UnreachableError
 
-KAFKA_PHASE_LENGTH = timedelta(seconds=60)
-"""Four of them, the start of everything and the count take less than five minutes."""
+KAFKA_PHASE_LENGTH = timedelta(seconds=75)
+"""Where rescales stop a job for seconds, as on a busy machine, it is made smaller only for a load that has lasted."""
 
 _LEAD = timedelta(seconds=5)
 _LOOK_EVERY_S = 1.0
