@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.page import with_part
 from benchmarks.spark_load import Load
 from benchmarks.spark_optimum import BatchCost
-from benchmarks.spark_policies_page import WHO, draw, read_series, rendered
-from benchmarks.spark_policies_results import Results, calibration, compared
+from benchmarks.spark_policies_page import BEGIN, END, PAGE, PLOT, WHO, draw, read_series, rendered
+from benchmarks.spark_policies_results import RESULTS, Results, calibration, compared
 from benchmarks.spark_policies_setting import CALIBRATED
 
 COST = BatchCost(base_s=0.4, waves_s=0.36, row_s=0.004, partitions=12, interval_s=2.0, most_cores=12)
@@ -112,3 +113,10 @@ def test_the_plot_is_the_same_at_every_call(results: Results, tmp_path: Path) ->
     draw(results, first)
     draw(results, second)
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_the_page_says_what_the_committed_runs_say() -> None:
+    """Neither table nor plot is kept by hand."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_part(page, rendered(Results(RESULTS)), begin=BEGIN, end=END) == page
+    assert PLOT.exists()
