@@ -57,8 +57,11 @@ def told(*fleet: list[Row], shuffled: random.Random | None = None) -> Arrivals:
 
 def bytes_of(known: Arrivals, source: int) -> list[bytes]:
     """Give the bytes of one source's numbers."""
-    every = (known.rate, known.error, known.lasted_s, known.changed)
-    return [np.ascontiguousarray(values[source]).tobytes() for values in every]
+    every = (known.rate, known.error, known.lasted_s, known.changed, known.rising)
+    # A shorter past has its longest time again where a longer one beside it goes further back.
+    pairs = zip(known.means_s[source].tolist(), known.means[source].tolist(), strict=True)
+    means = sorted({repr(pair) for pair in pairs})
+    return [*(np.ascontiguousarray(values[source]).tobytes() for values in every), repr(means).encode()]
 
 
 @settings(max_examples=60)

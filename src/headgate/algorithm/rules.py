@@ -11,7 +11,7 @@ from headgate.options.evaluators import stands_apart
 Rules = frozenset[Deviation]
 """The deviations that hold."""
 
-_LOOK_BACK = timedelta(minutes=10)
+_LOOK_BACK = timedelta(minutes=15)
 """A short window is no reason to forget what the input was."""
 
 HEADGATE: Rules = frozenset(Deviation)

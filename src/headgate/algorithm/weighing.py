@@ -19,6 +19,7 @@ from datetime import timedelta
 from statistics import NormalDist
 from typing import Any
 
+from headgate.algorithm.staying import Sizes, cost_so_far
 from headgate.algorithm.wording import amount
 from headgate.model.arrival import Arrival
 from headgate.model.decision import Decision, Outcome, Proposal
@@ -32,13 +33,10 @@ _REVERSED = 20.0
 _REPEATED = 8.0
 """Rescales that one costs that turns out to be only the first of two steps."""
 
-_IDLE = 1 / 8
-"""What a second of capacity too much, or too little in reserve, is worth, in seconds of input that waits."""
-
-_GOES_ON = 2.0
+_LONG_S = 10.0
 """
-How many times as long as it has lasted a load is expected to go on that is more than can be done: a Pareto index of
-1.5. Of one that leaves too little in reserve, or too much, it is as long again: to look once more costs little there.
+Downtime from which on shrinking costs twice as much as the input that comes in it, and so on: what comes in a long one
+waits long, and nobody has to shrink.
 """
 
 _SETTLED = 0.8
@@ -123,29 +121,18 @@ def weighed(
 ) -> Weighing | None:
     """Weigh the change of one vertex; None where its numbers do not tell."""
     known = evaluated.vertices[proposal.vertex]
-    rates = _rates(known)
-    if rates is None:
+    sizes = Sizes.of(proposal, known.metrics)
+    if sizes is None:
         return None
-    capacity, target = rates
-    gain = capacity * (proposal.wanted / proposal.current - 1)
-    share = growing_share(gain, capacity, target) if gain > 0 else -gain / capacity * _IDLE
-    downtime = expected_downtime(evaluated, options)
+    downtime_s = max(expected_downtime(evaluated, options).total_seconds(), _LEAST_DOWNTIME_S)
     back, on = chances(proposal, known, _error(arrival, evaluated))
+    longer = downtime_s / _LONG_S if proposal.wanted < proposal.current else 0.0
     return Weighing(
-        staying_s=share * min(arrival.lasted_s, running_s),
-        moving_s=max(downtime.total_seconds(), _LEAST_DOWNTIME_S) * (1 + _REVERSED * back + _REPEATED * on),
+        staying_s=cost_so_far(sizes, arrival, running_s),
+        moving_s=downtime_s * (1 + longer + _REVERSED * back + _REPEATED * on),
         reversed=back,
         repeated=on,
     )
-
-
-def growing_share(gain: float, capacity: float, target: float) -> float:
-    """
-    Give what a size that is too small is expected to cost for each second of the load so far, in seconds of input.
-
-    What piles up is urgent, what is lacking of the reserve is not. Without any input a backlog counts for all of it.
-    """
-    return (max(0.0, target - capacity) * _GOES_ON + gain * _IDLE) / (target or capacity)
 
 
 def expected_downtime(evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> timedelta:
@@ -157,13 +144,6 @@ def expected_downtime(evaluated: EvaluatedMetrics, options: AutoscalerOptions) -
     if evaluated.downtime is not None:
         return evaluated.downtime.expected
     return _GUESS if options.restart_time == _DEFAULTS.restart_time else options.restart_time
-
-
-def _rates(known: VertexMetrics) -> tuple[float, float] | None:
-    capacity = known.metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
-    target = known.metrics.get(ScalingMetric.TARGET_DATA_RATE, math.nan)
-    is_told = math.isfinite(capacity) and capacity > 0 and math.isfinite(target)
-    return (capacity, target) if is_told else None
 
 
 def _error(arrival: Arrival, evaluated: EvaluatedMetrics) -> float:
@@ -233,4 +213,5 @@ def told_arrival(arrival: Arrival) -> str:
     since += " ago" if arrival.changed else ""
     if arrival.per_s is None or arrival.error is None:
         return f"{since} nobody can tell yet how much comes in"
-    return f"{since} {amount(arrival.per_s)}/s come in, within {2 * arrival.error:.0%}"
+    come = f"{amount(arrival.per_s)}/s come in{' by now, ever more' if arrival.rising else ''}"
+    return f"{since} {come}, within {2 * arrival.error:.0%}"

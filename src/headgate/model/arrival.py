@@ -17,3 +17,7 @@ class Arrival:
     """How long it has been so, as far as that was measured."""
     changed: bool
     """Whether it began with a change; otherwise nothing changed in all the time that is known."""
+    rising: bool = False
+    """Whether it has surely been rising since; then the rate is what it has come to."""
+    means: tuple[tuple[float, float], ...] = ()
+    """How long, and records/s on average: over ever longer times until now."""

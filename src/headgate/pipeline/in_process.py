@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import compress
 from threading import Lock
 from typing import Any, Generic, Self, TypeVar
 
@@ -32,7 +31,7 @@ from headgate.samplelog.layout import epoch_ms
 from headgate.samplelog.rows import job_table, sample_table
 from headgate.samplelog.windows import samples_of
 
-Key = TypeVar("Key", str, tuple[str, str])
+Key = TypeVar("Key", bound=str | tuple[str, str])
 
 
 _OF_VERTICES = ("at_ms", "measured_ms", "epoch", "infinite", *(measure.column for measure in Measure))
@@ -45,20 +44,38 @@ _OF_JOBS = ("at_ms", *(measure.value for measure in AVERAGED))
 class Kept(Generic[Key]):
     """Samples as arrays, in the order in which they came, and whose they are."""
 
-    owners: tuple[Key, ...]
+    names: tuple[Key, ...]
+    """Of all owners, each once."""
+    owner: Ints
+    """Place of each row's owner among these."""
     columns: Columns
+
+    @classmethod
+    def of(cls, owners: Iterable[Key], columns: Columns) -> Self:
+        """Number the owners of rows."""
+        number: dict[Key, int] = {}
+        owner = np.array([number.setdefault(key, len(number)) for key in owners], dtype=np.int64)
+        return cls(names=tuple(number), owner=owner, columns=columns)
 
     def followed_by(self, newer: Self, *, since: datetime, cluster: str) -> Self:
         """Put a tick of a cluster below these; one of the same instant is replaced, what is too old is dropped."""
         ticks, (tick, *_) = self.columns["at_ms"].values, newer.columns["at_ms"].values.tolist() or [-1]
         stays = ticks >= epoch_ms(since)
-        stays[[row for row in np.flatnonzero(ticks == tick) if _cluster(self.owners[row]) == cluster]] = False
-        owners = tuple(compress(self.owners, stays.tolist()))
+        same = np.flatnonzero(ticks == tick).tolist()
+        stays[[row for row in same if _cluster(self.names[self.owner[row]]) == cluster]] = False
+        rows = np.flatnonzero(stays)
+        left = [self.names[place] for place in np.unique(self.owner[rows]).tolist()]
+        number = {name: place for place, name in enumerate(dict.fromkeys([*left, *newer.names]))}
         return replace(
             self,
-            owners=owners + newer.owners,
-            columns=stacked([self.columns.rows(np.flatnonzero(stays)), newer.columns]),
+            names=tuple(number),
+            owner=np.concatenate([self.rows_of(number)[rows], newer.rows_of(number)]),
+            columns=stacked([self.columns.rows(rows), newer.columns]),
         )
+
+    def rows_of(self, number: Mapping[Key, int]) -> Ints:
+        """Give the number of each row's owner, -1 for one that has none."""
+        return np.array([number.get(name, -1) for name in self.names], dtype=np.int64)[self.owner]
 
 
 def _vertices(samples: Sequence[JobSample]) -> Kept[tuple[str, str]]:
@@ -69,7 +86,7 @@ def _vertices(samples: Sequence[JobSample]) -> Kept[tuple[str, str]]:
 def kept_vertices(rows: pa.Table) -> Kept[tuple[str, str]]:
     """Keep rows of the log's `samples`."""
     owners = zip(rows["job"].to_pylist(), rows["vertex"].to_pylist(), strict=True)
-    return Kept(owners=tuple(owners), columns=columns(rows.select(_OF_VERTICES)))
+    return Kept.of(owners, columns(rows.select(_OF_VERTICES)))
 
 
 def _jobs(samples: Sequence[JobSample]) -> Kept[str]:
@@ -78,7 +95,7 @@ def _jobs(samples: Sequence[JobSample]) -> Kept[str]:
 
 def kept_jobs(rows: pa.Table) -> Kept[str]:
     """Keep rows of the log's `jobs`."""
-    return Kept(owners=tuple(rows["job"].to_pylist()), columns=columns(rows.select(_OF_JOBS)))
+    return Kept.of(rows["job"].to_pylist(), columns(rows.select(_OF_JOBS)))
 
 
 def _cluster(owner: str | tuple[str, str]) -> str:
@@ -162,7 +179,8 @@ def _rows(kept: Kept[Key], jobs: Collection[str]) -> Mapping[str, list[dict[str,
     names = list(kept.columns.columns)
     columns = [_numbers(each) for each in kept.columns.columns.values()]
     found: dict[str, list[dict[str, Any]]] = {job: [] for job in jobs}
-    for owner, *values in zip(kept.owners, *columns, strict=True):
+    for number, *values in zip(kept.owner.tolist(), *columns, strict=True):
+        owner = kept.names[number]
         job, vertex = (owner, None) if isinstance(owner, str) else owner
         row = {"vertex": vertex, **dict(zip(names, values, strict=True))}
         if job in found:
@@ -196,13 +214,13 @@ def _series(vertices: Kept[tuple[str, str]], fleet: Fleet, question: Question) -
     fast = {str(one.sample.job) for one in question.candidates if one.arrivals_from is not None}
     if not fast:
         return Series.none()
-    owner = np.array([fleet.row_of.get(key, -1) if key[0] in fast else -1 for key in vertices.owners], dtype=np.int64)
-    return Series(columns=vertices.columns, owner=owner)
+    rows = {key: row for key, row in fleet.row_of.items() if key[0] in fast}
+    return Series(columns=vertices.columns, owner=vertices.rows_of(rows))
 
 
 def _within(kept: Kept[Key], place_of: Mapping[Key, int], begins: Ints, ends: Ints) -> tuple[Columns, Ints]:
     """Keep what is somebody's, no older than its owner's window begins and no younger than it ends."""
-    owner = np.array([place_of.get(key, -1) for key in kept.owners], dtype=np.int64)
+    owner = kept.rows_of(place_of)
     ticks = kept.columns["at_ms"].values
     known = np.flatnonzero(owner >= 0)
     mine, at = owner[known], ticks[known]

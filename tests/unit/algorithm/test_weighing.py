@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from headgate.algorithm.decide import decide
-from headgate.algorithm.weighing import eager, growing_share
+from headgate.algorithm.weighing import eager, told_arrival
 from headgate.model.arrival import Arrival
 from headgate.model.decision import Decision, Outcome
 from headgate.model.downtime import Downtime
@@ -27,6 +27,7 @@ OPTIONS = AutoscalerOptions(
     utilization_boundary=0.1,
 )
 AGG = VertexId("agg")
+RESCALE = Outcome.RESCALE
 LONG_AGO = START - timedelta(hours=1)
 RATE = 100.0
 """Records/s that a subtask can do."""
@@ -132,7 +133,7 @@ def test_shrinking_waits_longer() -> None:
 
     assert up is not None
     assert down is None
-    assert decided(100.0, running=6, lasted_s=45).outcome is Outcome.RESCALE
+    assert decided(100.0, running=6, lasted_s=60).outcome is Outcome.RESCALE
 
 
 def test_a_growth_that_cannot_go_far_enough_is_made_all_the_same() -> None:
@@ -287,7 +288,18 @@ def test_a_job_that_goes_by_its_window_is_not_weighed() -> None:
     assert "come in" not in made.message
 
 
-@pytest.mark.parametrize("lasted_s", [1, 600])
-def test_a_backlog_without_any_input_is_weighed_by_what_the_vertex_can_do(lasted_s: float) -> None:
-    """There is no input whose seconds could be counted."""
-    assert growing_share(300.0, 100.0, 0.0) * lasted_s == pytest.approx(300 / 8 / 100 * lasted_s)
+def test_shrinking_waits_the_longer_the_longer_the_downtime_is() -> None:
+    """More than in proportion: a wait of seconds is hardly noticed, one of a minute is, and nobody has to shrink."""
+    short, long = (
+        next(s for s in range(3000) if decided(100.0, running=6, lasted_s=s, downtime=learnt(d)).outcome is RESCALE)
+        for d in (3, 30)
+    )
+
+    assert long > 20 * short
+
+
+def test_a_rising_load_is_told_as_such() -> None:
+    """What came in by now is no level: it is on its way."""
+    arrival = Arrival(per_s=400.0, error=0.02, lasted_s=60.0, changed=True, rising=True)
+
+    assert told_arrival(arrival) == "since the load changed 60 s ago 400/s come in by now, ever more, within 4%"

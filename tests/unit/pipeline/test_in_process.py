@@ -77,7 +77,7 @@ def test_samples_that_are_too_old_are_dropped() -> None:
     """Memory is bounded by what is to be kept, whatever is asked."""
     seen = evaluator(until=3600)
     vertices, jobs = seen._kept
-    assert (len(vertices.owners), len(jobs.owners)) == (31, 31)
+    assert (len(vertices.owner), len(jobs.owner)) == (31, 31)
 
 
 def test_a_tick_appended_again_replaces_itself() -> None:

@@ -6,33 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.algorithm.arrival.stretches import Stretches
+from headgate.algorithm.arrival.suffixes import Suffixes
 from headgate.algorithm.arrival.variation import LIMIT
-from headgate.algorithm.rates import MILLIS, ieee
+from headgate.algorithm.rates import ieee
 from headgate.algorithm.stats import Floats, Ints
 
 _LEAST_DIFFERENCE = 0.1
 """As a share of the larger side: what is less makes no other parallelism."""
 
 _MOST_CUTS = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suffixes:
-    """Sums from each column to the end, (n, k + 1): the sum between two columns is one difference."""
-
-    took_s: Floats
-    came: Floats
-
-    @classmethod
-    def of(cls, stretches: Stretches) -> Suffixes:
-        """Add up from the right."""
-        return cls(took_s=_sums(stretches.took_ms) / MILLIS, came=_sums(stretches.came) / MILLIS)
-
-
-def _sums(values: Ints) -> Ints:
-    summed: Ints = np.pad(np.cumsum(values[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
-    return summed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.algorithm.arrival.change import LastParts, Suffixes, last_parts, variance
+from headgate.algorithm.arrival.change import LastParts, last_parts, variance
+from headgate.algorithm.arrival.spans import means
 from headgate.algorithm.arrival.stretches import Stretches
-from headgate.algorithm.arrival.variation import LIMIT, variation
+from headgate.algorithm.arrival.suffixes import Suffixes
+from headgate.algorithm.arrival.trend import rise
+from headgate.algorithm.arrival.variation import LIMIT, variation, variation_around_lines
 from headgate.algorithm.rates import ieee
 from headgate.algorithm.stats import Bools, Floats
 
@@ -18,13 +21,19 @@ class Arrivals:
     """What comes into n sources now; every array has shape (n,)."""
 
     rate: Floats
-    """Records/s; NaN where nothing is known of the time since the change."""
+    """Records/s; NaN where nothing is known of the time since the change. Of a rising one, what it has come to."""
     error: Floats
     """Its standard error, records/s; infinite where it cannot be told."""
     lasted_s: Floats
     """How long it has been so, as far as that was measured; the stretch in which it changed counts whole."""
     changed: Bools
     """Whether it began with a change; otherwise nothing changed in all the time that is known."""
+    rising: Bools
+    """Whether it surely has been rising since."""
+    means: Floats
+    """(n, j) records/s on average over ever longer times until now, NaN for none."""
+    means_s: Floats
+    """(n, j) how long these are."""
 
 
 @ieee
@@ -39,11 +48,15 @@ def arrivals(stretches: Stretches) -> Arrivals:
     took_s, came = sums.took_s[rows, pure], sums.came[rows, pure]
     rate = np.where(took_s > 0, np.maximum(came / took_s, 0.0), np.nan)
     error = np.sqrt(variance(rate, varies) / took_s)
+    line, (means_s, over) = rise(sums, pure, variation_around_lines(stretches)), means(sums, known)
     return Arrivals(
-        rate=rate,
-        error=np.where(np.isnan(error), np.inf, error),
+        rate=np.where(line.is_sure, line.rate, rate),
+        error=np.where(line.is_sure, line.error, np.where(np.isnan(error), np.inf, error)),
         lasted_s=sums.took_s[rows, begun],
         changed=changed,
+        rising=line.is_sure,
+        means=over,
+        means_s=means_s,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from headgate.algorithm.arrival.estimate import arrivals
 from headgate.algorithm.arrival.jobs import JobArrivals, of_jobs
 from headgate.algorithm.arrival.stretches import SERIES, stretches
-from headgate.algorithm.columns import Column, Columns
+from headgate.algorithm.columns import Column, Columns, stacked
 from headgate.algorithm.fleet import Layout
 from headgate.algorithm.stats import Bools, Floats, Ints
 from headgate.model.arrival import Arrival
@@ -36,6 +36,14 @@ class Series:
         ticks = self.columns["at_ms"].values
         inside = (self.owner >= 0) & (ticks >= begins[self.owner]) & (ticks <= ends[self.owner])
         return self._only(np.flatnonzero(inside))
+
+    def since(self, tick: int) -> Series:
+        """Keep the samples from one tick on, epoch milliseconds."""
+        return self._only(np.flatnonzero(self.columns["at_ms"].values >= tick))
+
+    def followed_by(self, newer: Series) -> Series:
+        """Put others below these."""
+        return Series(columns=stacked([self.columns, newer.columns]), owner=np.concatenate([self.owner, newer.owner]))
 
     def of(self, sources: Ints, vertices: int) -> Series:
         """Keep the samples of some vertices, which are numbered anew, in the order given."""

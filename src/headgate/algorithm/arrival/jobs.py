@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -24,6 +25,12 @@ class JobArrivals:
     """How long all sources have been so; infinite for a job without any."""
     changed: Bools
     """Whether any of them has changed."""
+    rising: Bools
+    """Whether any of them has been rising since."""
+    means: Floats
+    """(m, j) records/s on average over ever longer times until now; NaN where that cannot be told."""
+    means_s: Floats
+    """(m, j) how long these are; infinite for a job without any source."""
 
     def of_job(self, place: int) -> Arrival:
         """Give what is known of one job."""
@@ -32,6 +39,12 @@ class JobArrivals:
             error=_finite(self.error[place]),
             lasted_s=float(self.lasted_s[place]),
             changed=bool(self.changed[place]),
+            rising=bool(self.rising[place]),
+            means=tuple(
+                (span_s, per_s)
+                for span_s, per_s in zip(self.means_s[place].tolist(), self.means[place].tolist(), strict=True)
+                if isfinite(span_s) and isfinite(per_s)
+            ),
         )
 
 
@@ -49,11 +62,17 @@ def of_jobs(known: Arrivals, job: Ints, jobs: int) -> JobArrivals:
     error = np.sqrt(np.bincount(job, weights=known.error**2, minlength=jobs))
     lasted_s = np.full(jobs, np.inf)
     np.minimum.at(lasted_s, job, known.lasted_s)
+    means, means_s = (np.full((jobs, known.means.shape[1]), value) for value in (0.0, np.inf))
+    np.add.at(means, job, known.means)
+    np.minimum.at(means_s, job, known.means_s)
     return JobArrivals(
         per_s=per_s,
         error=np.where(error == 0, 0.0, np.where(per_s > 0, error / per_s, np.inf)),
         lasted_s=lasted_s,
         changed=np.bincount(job, weights=known.changed, minlength=jobs) > 0,
+        rising=np.bincount(job, weights=known.rising, minlength=jobs) > 0,
+        means=means,
+        means_s=means_s,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -12,7 +11,7 @@ from headgate.algorithm.arrival.estimate import arrivals
 from headgate.algorithm.arrival.fleet import Series
 from headgate.algorithm.arrival.jobs import of_jobs
 from headgate.algorithm.arrival.stretches import MEASURES, SERIES, stretches
-from headgate.algorithm.columns import Column, Columns, stacked
+from headgate.algorithm.columns import Column, Columns
 from headgate.algorithm.readiness import EPOCH
 from headgate.model.arrival import Arrival
 from headgate.model.identity import JobKey, VertexId
@@ -29,21 +28,15 @@ class RecentArrivals:
         """Remember nothing yet; `keep` is how long."""
         self._keep = keep
         self._number: dict[tuple[JobKey, VertexId], int] = {}
-        self._told: deque[tuple[datetime, Series]] = deque()
+        self._told = Series.none()
 
     def add(self, samples: Sequence[JobSample]) -> Mapping[JobKey, Arrival]:
         """Take in the newest samples of some jobs, at least one, and tell what comes into these now."""
-        at = max(sample.at for sample in samples)
-        self._told.append((at, self._series(samples)))
-        while self._told[0][0] < at - self._keep:
-            self._told.popleft()
-        whole = Series(
-            columns=stacked([told.columns for _, told in self._told]),
-            owner=np.concatenate([told.owner for _, told in self._told]),
-        )
+        since = max(sample.at for sample in samples) - self._keep
+        self._told = self._told.since((since - EPOCH) // _MILLISECOND).followed_by(self._series(samples))
         owners = [(place, source.id) for place, sample in enumerate(samples) for source in sample.topology.sources]
         numbers = [self._number.setdefault((samples[place].job, source), len(self._number)) for place, source in owners]
-        mine = whole.of(np.array(numbers, dtype=np.int64), len(self._number))
+        mine = self._told.of(np.array(numbers, dtype=np.int64), len(self._number))
         known = arrivals(stretches(mine.columns, mine.owner, len(numbers)))
         jobs = of_jobs(known, np.array([place for place, _ in owners], dtype=np.int64), len(samples))
         return {sample.job: jobs.of_job(place) for place, sample in enumerate(samples)}
@@ -54,7 +47,7 @@ class RecentArrivals:
         if len(kept) == len(self._number):
             return
         old = np.array([self._number[source] for source in kept], dtype=np.int64)
-        self._told = deque((at, told.of(old, len(self._number))) for at, told in self._told)
+        self._told = self._told.of(old, len(self._number))
         self._number = {source: number for number, source in enumerate(kept)}
 
     def _series(self, samples: Sequence[JobSample]) -> Series:

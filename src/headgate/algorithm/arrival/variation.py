@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -16,6 +17,10 @@ LIMIT = 5.0
 
 _SCALES = (1, 2, 4, 8, 16)
 """Stretches taken together: a rate that varies slowly shows it only over longer ones."""
+
+_SHORT_SCALES = _SCALES[:-1]
+
+_DIFFERENCE, _SECOND_DIFFERENCE = (1, -1), (1, -2, 1)
 
 _LEFT_OUT = 1 / 3
 """Share of the differences, the largest, that is left out: a step makes two at any scale."""
@@ -34,22 +39,43 @@ def variation(stretches: Stretches) -> Floats:
     told at several scales, and the largest answer holds.
     Source: von Neumann 1941, the mean square successive difference; here of relative differences, trimmed.
     """
+    return _largest(stretches, _SCALES, _DIFFERENCE)
+
+
+def variation_around_lines(stretches: Stretches) -> Floats:
+    """
+    Give the same of what is left when the rate rises or falls steadily: second differences do not see that.
+
+    The longest times are left out, over which no rise is steady.
+    """
+    return _largest(stretches, _SHORT_SCALES, _SECOND_DIFFERENCE)
+
+
+def _largest(stretches: Stretches, scales: Sequence[int], weights: Sequence[int]) -> Floats:
     if not stretches.width:
         return np.full(len(stretches.took_ms), np.nan)
-    found = np.stack([_at_scale(stretches, scale) for scale in _SCALES])
+    found = np.stack([_at_scale(stretches, scale, weights) for scale in scales])
     largest: Floats = np.where(np.isnan(found), -np.inf, found).max(axis=0)
     return np.where(np.isinf(largest), np.nan, largest)
 
 
 @ieee
-def _at_scale(stretches: Stretches, scale: int) -> Floats:
+def _at_scale(stretches: Stretches, scale: int, weights: Sequence[int]) -> Floats:
     took_s, came = _together(stretches.took_ms, scale) / MILLIS, _together(stretches.came, scale) / MILLIS
-    rates = came / took_s
-    middle = np.abs(rates[:, 1:] + rates[:, :-1]) / 2
-    relative = np.where(middle > 0, np.diff(rates, axis=1) / middle, 0.0)
-    squares = relative**2 / (1 / took_s[:, 1:] + 1 / took_s[:, :-1])
-    known = (took_s[:, 1:] > 0) & (took_s[:, :-1] > 0)
+    rates, width = _beside(came / took_s, weights), len(weights)
+    middle = np.abs(sum(rates)) / width
+    difference = sum(weight * rate for weight, rate in zip(weights, rates, strict=True))
+    relative = np.where(middle > 0, difference / middle, 0.0)
+    spans = _beside(took_s, weights)
+    squares = relative**2 / sum(weight**2 / span for weight, span in zip(weights, spans, strict=True))
+    known = np.all([span > 0 for span in spans], axis=0)
     return _trimmed_mean(np.where(known, squares, np.nan), _LEAST if scale == 1 else _LEAST_COARSE)
+
+
+def _beside(values: Floats, weights: Sequence[int]) -> list[Floats]:
+    """Give the columns that each weight of a difference applies to."""
+    count = max(values.shape[1] - len(weights) + 1, 0)
+    return [values[:, place : place + count] for place in range(len(weights))]
 
 
 def _together(values: Ints, scale: int) -> Ints:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,9 @@ def known(*sources: tuple[float, float, float, bool]) -> Arrivals:
         error=np.array(error),
         lasted_s=np.array(lasted_s),
         changed=np.array(changed, dtype=np.bool_),
+        rising=np.zeros(len(rate), dtype=np.bool_),
+        means=np.full((len(rate), 1), NAN),
+        means_s=np.zeros((len(rate), 1)),
     )
 
 
@@ -70,3 +75,18 @@ def test_jobs_are_told_apart(place: int) -> None:
 
     assert jobs.of_job(1) == Arrival(per_s=0.0, error=0.0, lasted_s=INF, changed=False)
     assert jobs.of_job(place).per_s == {0: 7.0, 2: 400.0}[place]
+
+
+def test_the_means_of_sources_add_up_over_the_shortest_of_their_times() -> None:
+    """What one of them does not know, the job does not know; a job that has a rising source rises."""
+    sources = replace(
+        known((300.0, 3.0, 8.0, True), (100.0, 3.0, 8.0, True)),
+        rising=np.array([False, True]),
+        means=np.array([[300.0, 200.0, 150.0], [100.0, 100.0, NAN]]),
+        means_s=np.array([[2.0, 4.0, 8.0], [2.0, 3.9, 8.0]]),
+    )
+
+    job = of_jobs(sources, np.array([0, 0]), 1).of_job(0)
+
+    assert job.means == ((2.0, 400.0), (3.9, 300.0))
+    assert job.rising

@@ -51,7 +51,7 @@ def test_what_is_older_than_it_keeps_is_forgotten() -> None:
 
     assert not arrival.changed
     assert arrival.lasted_s == 60.0
-    assert len(recent._told) == 31
+    assert len(recent._told.owner) == 2 * 31
 
 
 def test_a_source_that_was_not_measured_says_nothing() -> None:

@@ -1,0 +1,76 @@
+"""
+What a vertex has cost by its present size so far, beside the size that it should have, in seconds of its input.
+
+It is counted since the instant from which on it cost most: of whoever could have moved then. So a load that changes
+again and again while the size stays wrong adds up, and one that was right in between does not.
+Source: the cumulative sum of Page (1954).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from headgate.model.arrival import Arrival
+from headgate.model.decision import Proposal
+from headgate.model.metrics import ScalingMetric
+
+_IDLE = 1 / 8
+"""What a second of capacity too much, or too little in reserve, is worth, in seconds of input that waits."""
+
+_GOES_ON = 2.0
+"""
+How many times as long as it has lasted a load is expected to go on that is more than can be done: a Pareto index of
+1.5. Of one that leaves too little in reserve, or too much, it is as long again: to look once more costs little there.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Two sizes of a vertex, and what is asked of it; records/s."""
+
+    capacity: float
+    """Of the present size."""
+    wanted: float
+    """Of the other one."""
+    target: float
+    """The input of now, for which the other one is the right size."""
+
+    @classmethod
+    def of(cls, proposal: Proposal, metrics: Mapping[ScalingMetric, float]) -> Sizes | None:
+        """Take what was evaluated; None where that does not tell."""
+        capacity = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
+        target = metrics.get(ScalingMetric.TARGET_DATA_RATE, math.nan)
+        if not (math.isfinite(capacity) and capacity > 0 and math.isfinite(target)):
+            return None
+        return cls(capacity=capacity, wanted=capacity * proposal.wanted / proposal.current, target=target)
+
+    def cost(self, load: float = 1.0) -> float:
+        """
+        Give what the present size costs for each second under so many times the load of now, in seconds of input.
+
+        What piles up is urgent; what is lacking of the reserve is not, and what is idle neither. Without any input a
+        backlog counts for all of it.
+        """
+        right = self.wanted * load
+        if self.wanted > self.capacity:
+            lacking = min(self.wanted, max(self.capacity, right)) - self.capacity
+            piling = max(0.0, self.target * load - self.capacity)
+            return (piling * _GOES_ON + lacking * _IDLE) / (self.target or self.capacity)
+        idle = self.capacity - max(self.wanted, min(self.capacity, right))
+        return idle / self.capacity * _IDLE
+
+
+def cost_so_far(sizes: Sizes, arrival: Arrival, running_s: float) -> float:
+    """Give what staying has cost; no time counts before the present size ran, for `running_s` by now."""
+    since_change = sizes.cost() * min(arrival.lasted_s, running_s)
+    return max(
+        since_change, *(sizes.cost(load) * span_s for span_s, load in _loads(arrival) if span_s <= running_s), 0.0
+    )
+
+
+def _loads(arrival: Arrival) -> Iterator[tuple[float, float]]:
+    """Give how long, and how many times the load of now came in over that."""
+    if arrival.per_s:
+        yield from ((span_s, per_s / arrival.per_s) for span_s, per_s in arrival.means)
