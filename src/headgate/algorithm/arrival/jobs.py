@@ -40,12 +40,13 @@ class JobArrivals:
             lasted_s=float(self.lasted_s[place]),
             changed=bool(self.changed[place]),
             rising=bool(self.rising[place]),
-            means=tuple(
-                (span_s, per_s)
-                for span_s, per_s in zip(self.means_s[place].tolist(), self.means[place].tolist(), strict=True)
-                if isfinite(span_s) and isfinite(per_s)
-            ),
+            means=self._means(place),
         )
+
+    def _means(self, place: int) -> tuple[tuple[float, float], ...]:
+        """Give each once: a job that is told of beside others with longer pasts has its longest time more often."""
+        pairs = zip(self.means_s[place].tolist(), self.means[place].tolist(), strict=True)
+        return tuple(dict.fromkeys(pair for pair in pairs if all(map(isfinite, pair))))
 
 
 @ieee

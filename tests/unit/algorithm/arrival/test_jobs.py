@@ -90,3 +90,15 @@ def test_the_means_of_sources_add_up_over_the_shortest_of_their_times() -> None:
 
     assert job.means == ((2.0, 400.0), (3.9, 300.0))
     assert job.rising
+
+
+def test_a_job_is_told_alike_beside_one_with_a_longer_past() -> None:
+    """Else what is recorded of it would not come out again when it is decided anew alone."""
+    alone = replace(known((400.0, 3.0, 8.0, True)), means=np.array([[400.0, 300.0]]), means_s=np.array([[2.0, 4.0]]))
+    beside = replace(
+        known((400.0, 3.0, 8.0, True), (9.0, 1.0, 8.0, True)),
+        means=np.array([[400.0, 300.0, 300.0], [9.0, 9.0, 9.0]]),
+        means_s=np.array([[2.0, 4.0, 4.0], [2.0, 4.0, 8.0]]),
+    )
+
+    assert of_jobs(alone, np.array([0]), 1).of_job(0) == of_jobs(beside, np.array([0, 1]), 2).of_job(0)
