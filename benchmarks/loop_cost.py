@@ -2,7 +2,8 @@
 What the control loop costs a job and tick: CPU seconds of all processes, calls, new connections, bytes.
 
 `headgate run` looks after 10, 100 and 1,000 jobs of ten vertices, all balanced, on a fake Flink in a process of its own
-behind a relay that counts. Each of its ticks collects, evaluates and decides. The first rounds are not counted.
+behind a relay that counts. Each of its ticks collects, evaluates and decides. The first rounds are not counted. Where
+there are a hundred jobs or more it is measured again with `headgate.reaction: fast`, and one in a hundred changing.
 
     python -m benchmarks.loop_cost --jobs 10 --jobs 100 --jobs 1000
 
@@ -44,7 +45,8 @@ def main(
         asyncio.run(serve(jobs[0], port))
         return
     pace = Pace(rounds=rounds, interval_s=interval_s, pipeline=pipeline)
-    costs = [asdict(measure(count, pace)) for count in jobs]
+    fleets = [(count, 0) for count in jobs] + [(count, count // 100) for count in jobs if count >= 100]  # noqa: PLR2004
+    costs = [asdict(measure(count, pace, changing)) for count, changing in fleets]
     machine = {"cores": os.cpu_count(), "load": os.getloadavg()[2]}
     results.write_text(json.dumps({"setting": asdict(pace), "machine": machine, "costs": costs}, indent=1) + "\n")
     print(results.read_text(encoding="utf-8"))

@@ -33,7 +33,7 @@ def _row(cost: Mapping[str, float]) -> tuple[str, ...]:
     units = cost["jobs"] * cost["ticks"]
     sent, received = cost["bytes_to_server"] / units / 1000, cost["bytes_to_client"] / units / 1000
     return (
-        "Headgate",
+        f"Headgate, `fast`, {cost['changing']} changing" if cost["changing"] else "Headgate",
         f"{cost['jobs']:,}",
         f"{1000 * cost['cpu_s'] / units:.1f}",
         f"{cost['calls'] / units:.1f}",

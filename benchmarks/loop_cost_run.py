@@ -42,6 +42,8 @@ class Cost:
     """Of a number of jobs, over some ticks."""
 
     jobs: int
+    changing: int
+    """How many of them had a load that changed all the time, while all went by `headgate.reaction: fast`."""
     ticks: int
     """Of the collector."""
     cycles: int
@@ -57,13 +59,13 @@ class Cost:
     bytes_to_client: int
 
 
-def measure(jobs: int, pace: Pace) -> Cost:
-    """Measure one fleet."""
+def measure(jobs: int, pace: Pace, changing: int = 0) -> Cost:
+    """Measure one fleet; where some of it changes, with `headgate.reaction: fast`."""
     port = free_port()
     with (
-        _Server.of(jobs) as server,
+        _Server.of(jobs, changing) as server,
         tempfile.TemporaryDirectory() as directory,
-        HeadgateProcess(_options(server.url, port, pace), Path(directory)) as headgate,
+        HeadgateProcess(_options(server.url, port, pace, fast=changing > 0), Path(directory)) as headgate,
     ):
         child = headgate._child
         service = _Service(pid=child.process.pid if child else 0, server=server)
@@ -74,7 +76,8 @@ def measure(jobs: int, pace: Pace) -> Cost:
         begin = service.look()
         _rest(pace.rounds, pace.interval_s)
         end = service.look()
-        return Cost(jobs=jobs, **_ticked(before, Scrape.of(port)), **{name: end[name] - begin[name] for name in end})
+        passed = {name: end[name] - begin[name] for name in end}
+        return Cost(jobs=jobs, changing=changing, **_ticked(before, Scrape.of(port)), **passed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +103,9 @@ class _Server:
 
     @classmethod
     @contextmanager
-    def of(cls, jobs: int) -> Iterator[_Server]:
-        command = [sys.executable, "-m", "benchmarks.loop_cost_server", "--jobs", str(jobs)]
+    def of(cls, jobs: int, changing: int) -> Iterator[_Server]:
+        numbers = ["--jobs", str(jobs), "--changing", str(changing)]
+        command = [sys.executable, "-m", "benchmarks.loop_cost_server", *numbers]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             try:
                 yield cls(url=_line(process).strip(), process=process)
@@ -140,7 +144,7 @@ def _between(before: Scrape, after: Scrape, work: str) -> tuple[int, float]:
     return last.count - first.count, last.total_s - first.total_s
 
 
-def _options(url: str, port: int, pace: Pace) -> Mapping[str, object]:
+def _options(url: str, port: int, pace: Pace, *, fast: bool) -> Mapping[str, object]:
     interval = f"{pace.interval_s} s"
     return {
         "clusters": [{"name": "fake", "url": url}],
@@ -150,6 +154,7 @@ def _options(url: str, port: int, pace: Pace) -> Mapping[str, object]:
         "metrics.address": f"127.0.0.1:{port}",
         "collect.interval": interval,
         "decide.interval": interval,
+        "headgate.reaction": "fast" if fast else "windowed",
         "job.autoscaler": {
             "metrics.window": f"{WINDOW_TICKS * pace.interval_s} s",
             "metrics.busy-time.aggregator": "AVG",

@@ -24,6 +24,10 @@ from headgate.testing.fake_job import chain
 
 VERTICES = 10
 _FORGET_S = 1.0
+_CHANGES_S = 30.0
+"""How often the load of a job changes that does: it is looked at closely for a minute after each."""
+_CHANGES_BY = 1.15
+"""Enough to be seen, and too little to be answered."""
 
 
 def fleet(jobs: int) -> FakeFlink:
@@ -37,8 +41,8 @@ def fleet(jobs: int) -> FakeFlink:
     return server
 
 
-async def serve(jobs: int, port: int) -> None:
-    """Serve until SIGTERM or SIGINT."""
+async def serve(jobs: int, port: int, changing: int = 0) -> None:
+    """Serve until SIGTERM or SIGINT; the load of so many jobs goes up and down all the time."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     async with fleet(jobs) as server:
         address = urlsplit(server.url)
@@ -48,8 +52,12 @@ async def serve(jobs: int, port: int) -> None:
             for ending in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(ending, stop.set)
             _print(f"http://127.0.0.1:{relay.port}")
+            began, usual = time.monotonic(), [job.rate for job in server.jobs.values()]
             while not stop.is_set():
                 counts.count()
+                high = int((time.monotonic() - began) / _CHANGES_S) % 2
+                for job, rate in list(zip(server.jobs.values(), usual, strict=True))[:changing]:
+                    job.rate = rate * _CHANGES_BY**high
                 await _wait(stop)
             counts.tell()
 
@@ -90,5 +98,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=100)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--changing", type=int, default=0)
     options = parser.parse_args()
-    asyncio.run(serve(options.jobs, options.port))
+    asyncio.run(serve(options.jobs, options.port, options.changing))

@@ -7,6 +7,7 @@ from benchmarks.page import PAGE, with_part
 
 COST = {
     "jobs": 100,
+    "changing": 0,
     "ticks": 12,
     "cycles": 12,
     "wall_s": 120.0,
@@ -42,3 +43,8 @@ def test_a_loop_that_did_not_keep_its_pace_is_told() -> None:
 def test_the_page_has_the_tables_place() -> None:
     """Else the command that writes it would fail after minutes of measuring."""
     assert "here" in with_part(PAGE.read_text(encoding="utf-8"), "here\n", begin=BEGIN, end=END)
+
+
+def test_a_fleet_of_which_some_change_is_named() -> None:
+    """It goes by another option, and is looked at more often."""
+    assert rendered(results(changing=1)).splitlines()[2].startswith("| Headgate, `fast`, 1 changing | 100 | 5.0 |")

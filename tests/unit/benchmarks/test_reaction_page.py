@@ -106,7 +106,8 @@ def test_a_window_that_is_no_worse_in_anything_dominates(rows: Sequence[Row]) ->
 def test_the_page_says_what_was_met_and_what_not(rows: Sequence[Row]) -> None:
     """Three rescales a job are more than the two of the longest window."""
     page = rendered(rows, CALM, 1)
-    assert "| rescales | at most 6, the fewest of a window | 9 | **missed** |" in page
+    assert "| rescales | at most 15, the best window's, `windowed`, 3 min | 9 | met |" in page
+    assert "| rescales | at most 6, the fewest of a window, `windowed`, 15 min | 9 | **missed** |" in page
     assert "1 min at equal worker-seconds | at most 0.33, both | 0.25, of 3 jobs; 0.25 job by job | met |" in page
     assert "| 100% of 3; 0 rescales, at most 0 a day | met |" in page
     assert "| sine (1) |" in page
