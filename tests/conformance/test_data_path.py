@@ -70,7 +70,7 @@ class TestInProcessSink(SampleSinkSuite):
         def look() -> Collection[Tick]:
             _, jobs = sink._kept
             ticks = [datetime.fromtimestamp(at_ms / 1000, UTC) for at_ms in jobs.columns["at_ms"].values.tolist()]
-            return list(zip(jobs.owners, ticks, strict=True))
+            return list(zip((jobs.names[place] for place in jobs.owner), ticks, strict=True))
 
         return look
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.unit.algorithm.arrival.series import at_rates, levels, noisy
 
-from headgate.algorithm.arrival.change import LastParts, Suffixes, last_parts
+from headgate.algorithm.arrival.change import LastParts, last_parts
 from headgate.algorithm.arrival.stretches import Stretches
+from headgate.algorithm.arrival.suffixes import Suffixes
 from headgate.algorithm.arrival.variation import variation
 from headgate.algorithm.stats import Floats
 
