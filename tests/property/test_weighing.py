@@ -29,6 +29,8 @@ arrivals = st.builds(
     error=st.none() | st.just(0.0) | st.floats(0, 1e6),
     lasted_s=positive | st.just(float("inf")),
     changed=st.booleans(),
+    rising=st.booleans(),
+    means=st.lists(st.tuples(positive, positive), max_size=4).map(tuple),
 )
 metrics = st.dictionaries(
     st.sampled_from(

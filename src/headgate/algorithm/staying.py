@@ -65,9 +65,8 @@ class Sizes:
 def cost_so_far(sizes: Sizes, arrival: Arrival, running_s: float) -> float:
     """Give what staying has cost; no time counts before the present size ran, for `running_s` by now."""
     since_change = sizes.cost() * min(arrival.lasted_s, running_s)
-    return max(
-        since_change, *(sizes.cost(load) * span_s for span_s, load in _loads(arrival) if span_s <= running_s), 0.0
-    )
+    since = (sizes.cost(load) * span_s for span_s, load in _loads(arrival) if span_s <= running_s)
+    return max(since_change, *since, 0.0)
 
 
 def _loads(arrival: Arrival) -> Iterator[tuple[float, float]]:

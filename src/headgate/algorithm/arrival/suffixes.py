@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from headgate.algorithm.arrival.stretches import Stretches
 from headgate.algorithm.rates import MILLIS
-from headgate.algorithm.stats import Floats, Ints
+from headgate.algorithm.stats import Floats
+
+Number = TypeVar("Number", np.float64, np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +26,7 @@ class Suffixes:
     @classmethod
     def of(cls, stretches: Stretches) -> Suffixes:
         """Add up whole numbers."""
-        return cls(took_s=_whole_sums(stretches.took_ms) / MILLIS, came=_whole_sums(stretches.came) / MILLIS)
+        return cls(took_s=_sums(stretches.took_ms) / MILLIS, came=_sums(stretches.came) / MILLIS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +47,15 @@ class Moments:
         took_s, came = -np.diff(sums.took_s, axis=1), -np.diff(sums.came, axis=1)
         age = (sums.took_s[:, 1:] + sums.took_s[:, :-1]) / 2
         rate = np.divide(came, took_s, out=np.zeros_like(came), where=took_s > 0)
-        products = took_s * age, took_s * age**2, came * age, came * rate
-        return cls(**dict(zip(cls.__slots__, map(_sums, products), strict=True)))
+        return cls(
+            took_age=_sums(took_s * age),
+            took_age_squared=_sums(took_s * age**2),
+            came_age=_sums(came * age),
+            came_rate=_sums(came * rate),
+        )
 
 
-def _sums(values: Floats) -> Floats:
+def _sums(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """Add up one after the other from the right: the same to the bit, however long another source's past is."""
-    summed: Floats = np.pad(np.cumsum(values[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
-    return summed
-
-
-def _whole_sums(values: Ints) -> Ints:
-    summed: Ints = np.pad(np.cumsum(values[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
+    summed: npt.NDArray[Number] = np.pad(np.cumsum(values[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
     return summed
