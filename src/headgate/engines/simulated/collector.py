@@ -40,7 +40,7 @@ class SimulatedMetricCollector:
             job=ctx.key,
             at=at,
             job_id=job.job_id,
-            running_since=START + timedelta(seconds=job.running_since_s),
+            running_since=_running_since(job),
             topology=job.topology,
             vertices=self._look(ctx, job, missing.vertex if missing else ""),
             settings=self._cluster.conditions.settings.engine,
@@ -97,7 +97,7 @@ class SimulatedMetricCollector:
         snapshot, options = job.snapshots[name], ctx.options
         if snapshot.lag is None:
             return math.nan
-        running_since = START + timedelta(seconds=job.running_since_s)
+        running_since = _running_since(job)
         seen = self._observed.get((ctx.key, name))
         if seen is None or seen.running_since != running_since:
             seen = self._observed[ctx.key, name] = Observations(running_since=running_since)
@@ -106,6 +106,11 @@ class SimulatedMetricCollector:
         at = START + timedelta(seconds=snapshot.at_s)
         seen.add(at, rate, stabilization=options.stabilization_interval, window=options.metrics_window)
         return rate
+
+
+def _running_since(job: RunningJob) -> datetime:
+    """Give it in whole milliseconds, as engines tell it and as the log keeps it: else no replay were exact."""
+    return START + timedelta(milliseconds=round(1000 * job.running_since_s))
 
 
 def _standstill(job: RunningJob) -> Mapping[JobMeasure, float]:
