@@ -24,8 +24,8 @@ from headgate.testing.fake_job import chain
 
 VERTICES = 10
 _FORGET_S = 1.0
-_CHANGES_S = 30.0
-"""How often the load of a job changes that does: it is looked at closely for a minute after each."""
+_CHANGES_S = 60.0
+"""For how long a job is looked at closely after its load has changed; then it is the turn of the next ones."""
 _CHANGES_BY = 1.15
 """Enough to be seen, and too little to be answered."""
 
@@ -42,7 +42,7 @@ def fleet(jobs: int) -> FakeFlink:
 
 
 async def serve(jobs: int, port: int, changing: int = 0) -> None:
-    """Serve until SIGTERM or SIGINT; the load of so many jobs goes up and down all the time."""
+    """Serve until SIGTERM or SIGINT; every minute the load of so many more jobs goes up, to stay."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     async with fleet(jobs) as server:
         address = urlsplit(server.url)
@@ -52,12 +52,12 @@ async def serve(jobs: int, port: int, changing: int = 0) -> None:
             for ending in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(ending, stop.set)
             _print(f"http://127.0.0.1:{relay.port}")
-            began, usual = time.monotonic(), [job.rate for job in server.jobs.values()]
+            began, level = time.monotonic(), list(server.jobs.values())
             while not stop.is_set():
                 counts.count()
-                high = int((time.monotonic() - began) / _CHANGES_S) % 2
-                for job, rate in list(zip(server.jobs.values(), usual, strict=True))[:changing]:
-                    job.rate = rate * _CHANGES_BY**high
+                changed = int((time.monotonic() - began) / _CHANGES_S) * changing
+                while level and len(server.jobs) - len(level) < changed:
+                    level.pop().rate *= _CHANGES_BY
                 await _wait(stop)
             counts.tell()
 
