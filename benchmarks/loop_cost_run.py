@@ -43,7 +43,7 @@ class Cost:
 
     jobs: int
     changing: int
-    """How many of them had a load that changed all the time, while all went by `headgate.reaction: fast`."""
+    """How many of them at any time had a load that had just changed, while all went by `headgate.reaction: fast`."""
     ticks: int
     """Of the collector."""
     cycles: int

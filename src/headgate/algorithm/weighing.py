@@ -68,7 +68,7 @@ class Weighing:
     """Both sides for one vertex, in seconds of its input."""
 
     staying_s: float
-    """What the present size is expected to cost yet: the more, the longer the load has been so while that size ran."""
+    """What the present size is expected to cost yet: as much as it has cost so far, see `staying`."""
     moving_s: float
     """What the rescale would cost, the chances that it is not the last one included."""
     reversed: float

@@ -21,8 +21,8 @@ def test_of_a_rising_load_its_end_is_told() -> None:
     assert known.rate == pytest.approx(800.0, rel=0.03)
 
 
-def test_noise_around_a_rising_load_is_no_hindrance() -> None:
-    """Nor does it make the end other than it is, by more than the error that is told."""
+def test_what_is_told_of_a_noisy_rise_is_right_within_its_error() -> None:
+    """Noise hides some rises: of those that are sure the end is told as it is."""
     rates = noisy(LINE, noise=0.05, shape=(SOURCES, 20))
 
     known = arrivals(at_rates(rates))
