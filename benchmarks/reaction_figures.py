@@ -65,6 +65,14 @@ class Compared:
         """Keep the jobs of some kind."""
         return Compared({job: runs for job, runs in self.jobs.items() if holds(runs[FAST])})
 
+    def more_lag(self, window: str) -> float:
+        """Give the median of the lag-seconds of `fast` over all jobs, as a share of that of a window."""
+        return median_lag_s(self.under(FAST)) / median_lag_s(self.under(window))
+
+    def more_workers(self, window: str) -> float:
+        """Give the worker-seconds of `fast` over all jobs, as a share of those of a window."""
+        return mean_share(self.under(FAST)) / mean_share(self.under(window))
+
     def at_equal_workers(self, window: str) -> Pairs:
         """Give the jobs that took as many worker-seconds with `fast` as with a window, and whose load changes."""
         changing = self.where(lambda row: row.course != Course.CONSTANT).jobs.values()

@@ -16,13 +16,13 @@ from headgate.model.arrival import Arrival
 from headgate.model.decision import Proposal
 from headgate.model.metrics import ScalingMetric
 
-_IDLE = 1 / 8
-"""What a second of capacity too much, or too little in reserve, is worth, in seconds of input that waits."""
+_IDLE = 0.4
+"""What a second of capacity too much is worth, in seconds of input that waits."""
 
 _GOES_ON = 2.0
 """
 How many times as long as it has lasted a load is expected to go on that is more than can be done: a Pareto index of
-1.5. Of one that leaves too little in reserve, or too much, it is as long again: to look once more costs little there.
+1.5. Of one that leaves too much it is as long again: to look once more costs little there.
 """
 
 
@@ -36,29 +36,31 @@ class Sizes:
     """Of the other one."""
     target: float
     """The input of now, for which the other one is the right size."""
+    catch_up: float = 0.0
+    """To work off the lag of now in time."""
 
     @classmethod
     def of(cls, proposal: Proposal, metrics: Mapping[ScalingMetric, float]) -> Sizes | None:
         """Take what was evaluated; None where that does not tell."""
         capacity = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
         target = metrics.get(ScalingMetric.TARGET_DATA_RATE, math.nan)
-        if not (math.isfinite(capacity) and capacity > 0 and math.isfinite(target)):
+        catch_up = metrics.get(ScalingMetric.CATCH_UP_DATA_RATE, 0.0)
+        if not (math.isfinite(capacity) and capacity > 0 and math.isfinite(target + catch_up)):
             return None
-        return cls(capacity=capacity, wanted=capacity * proposal.wanted / proposal.current, target=target)
+        wanted = capacity * proposal.wanted / proposal.current
+        return cls(capacity=capacity, wanted=wanted, target=target, catch_up=catch_up)
 
     def cost(self, load: float = 1.0) -> float:
         """
         Give what the present size costs for each second under so many times the load of now, in seconds of input.
 
-        What piles up is urgent; what is lacking of the reserve is not, and what is idle neither. Without any input a
-        backlog counts for all of it.
+        What falls behind is urgent; what is idle is not, and a reserve that is too small costs nothing yet. Without
+        any input it counts as what the vertex can do.
         """
-        right = self.wanted * load
         if self.wanted > self.capacity:
-            lacking = min(self.wanted, max(self.capacity, right)) - self.capacity
-            piling = max(0.0, self.target * load - self.capacity)
-            return (piling * _GOES_ON + lacking * _IDLE) / (self.target or self.capacity)
-        idle = self.capacity - max(self.wanted, min(self.capacity, right))
+            behind = max(0.0, self.target * load + self.catch_up - self.capacity)
+            return behind / (self.target or self.capacity) * _GOES_ON
+        idle = self.capacity - max(self.wanted, min(self.capacity, self.wanted * load))
         return idle / self.capacity * _IDLE
 
 

@@ -42,8 +42,11 @@ waits long, and nobody has to shrink.
 _SETTLED = 0.8
 """Share of the metric window after which a load that did not change counts as settled."""
 
-_SURE = 0.05
-"""Largest error, as a share of the load, with which it does."""
+_UNLIKELY = 1e-4
+"""
+Chance to have to go back below which the word of a settled load is enough; where it is larger, nobody has to shrink.
+Such a load is asked thousands of times a day, so that what is only unlikely happens.
+"""
 
 _CAPACITY_ERROR = 0.1
 """Standard error of what one sample tells that a vertex can do, as a share of it."""
@@ -75,6 +78,7 @@ class Weighing:
     """That chance: of having to go back."""
     repeated: float
     """That of having to go on."""
+    shrinks: bool
 
     @property
     def is_time(self) -> bool:
@@ -96,24 +100,27 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
     has been running as it is.
     """
     arrival = evaluated.arrival
-    if arrival is None or is_settled(arrival, options, running_s):
+    if arrival is None:
         return decision
     causes = [proposal for proposal in decision.changes.values() if proposal.outside]
     weighings = [weighed(proposal, evaluated, arrival, options, running_s) for proposal in causes]
     if None in weighings:  # what has cause without numbers follows from something else than the load
         return decision
-    most = _ripest([weighing for weighing in weighings if weighing])
-    message = f"{decision.message}; {told(arrival, most)}"
-    if most.is_time:
+    sides = [weighing for weighing in weighings if weighing]
+    settled = is_settled(arrival, options, running_s)
+    if settled and any(side.reversed < _UNLIKELY for side in sides):
+        return decision
+    ripe = [side for side in sides if side.is_time and not (settled and side.shrinks)]
+    message = f"{decision.message}; {told(arrival, _ripest(ripe or sides))}"
+    if ripe:
         return replace(decision, message=message)
     return replace(decision, outcome=Outcome.KEEP, reason=Reason.EVIDENCE_AWAITED, message=message)
 
 
 def is_settled(arrival: Arrival, options: AutoscalerOptions, running_s: float) -> bool:
-    """Tell whether the load is surely what it has been, at the size that runs, for about the whole window."""
+    """Tell whether the load is what it has been for about the whole window, at the size that runs."""
     since_s = min(arrival.lasted_s, running_s)
-    is_sure = arrival.error is not None and arrival.error <= _SURE
-    return is_sure and not arrival.changed and since_s >= _SETTLED * options.metrics_window.total_seconds()
+    return not arrival.changed and since_s >= _SETTLED * options.metrics_window.total_seconds()
 
 
 def weighed(
@@ -126,12 +133,14 @@ def weighed(
         return None
     downtime_s = max(expected_downtime(evaluated, options).total_seconds(), _LEAST_DOWNTIME_S)
     back, on = chances(proposal, known, _error(arrival, evaluated))
-    longer = downtime_s / _LONG_S if proposal.wanted < proposal.current else 0.0
+    shrinks = proposal.wanted < proposal.current
+    longer = downtime_s / _LONG_S if shrinks else 0.0
     return Weighing(
         staying_s=cost_so_far(sizes, arrival, running_s),
         moving_s=downtime_s * (1 + longer + _REVERSED * back + _REPEATED * on),
         reversed=back,
         repeated=on,
+        shrinks=shrinks,
     )
 
 
@@ -170,8 +179,9 @@ def chances(proposal: Proposal, known: VertexMetrics, error: float) -> tuple[flo
     if proposal.wanted > proposal.current:
         # who cannot grow as far as the load asks for does right to grow as far as possible
         return _below(largest_load(1.0, known, too_slow), error), 1 - _below(most, error) if most > 1 else 0.0
+    right = largest_load((proposal.current - 1) / proposal.current, known, known.needed_capacity)
     less = largest_load((proposal.wanted - 1) / proposal.current, known, known.needed_capacity)
-    return 1 - _below(min(most, largest_load(1.0, known, too_fast)), error), _below(less, error)
+    return 1 - _below(min(most, right, largest_load(1.0, known, too_fast)), error), _below(less, error)
 
 
 def largest_load(size: float, known: VertexMetrics, asked: float | None) -> float:
