@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.options.declaration import PREFIX, declarations
 from headgate.options.deviations import Deviation, Parity
 from headgate.options.expectation import bare
@@ -39,11 +39,13 @@ class Case:
         return self.options_of(self.config)
 
     def options_of(self, config: Mapping[str, Any]) -> AutoscalerOptions:
-        """Give options under the case's rules."""
+        """Give options under the case's rules; what comes in counts over the window, as for the reference."""
         known = {
             _DECLARED[key].name: _value(_DECLARED[key].annotation, v) for key, v in config.items() if key in _DECLARED
         }
-        return AutoscalerOptions(**known, parity=self.parity, deviations_off=self.deviations_off)
+        return AutoscalerOptions(
+            **known, parity=self.parity, deviations_off=self.deviations_off, reaction=Reaction.WINDOWED
+        )
 
 
 def read_cases(path: Path) -> Iterator[Case]:

@@ -51,6 +51,7 @@ STEADY = AutoscalerOptions(
     scale_down_interval=timedelta(),
     scale_down_max_factor=1.0,
     backlog_lag_threshold=timedelta(hours=1),
+    reaction=Reaction.WINDOWED,
 )
 """Options under which what a job needs follows from its load alone, whatever has piled up meanwhile."""
 

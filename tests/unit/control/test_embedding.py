@@ -9,13 +9,18 @@ from tests.conformance.simulated_stage import SimulatedStage
 from headgate.control.embedding import EmbeddedAutoscaler
 from headgate.model.decision import Decision
 from headgate.model.reasons import Reason
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.options.service import Mode
 from headgate.stores.memory import MemoryStateStore
 from headgate.testing.fakes import RecordingEvents
 
 WINDOW = timedelta(minutes=1)
-OPTIONS = AutoscalerOptions(metrics_window=WINDOW, stabilization_interval=timedelta(), catch_up_duration=timedelta())
+OPTIONS = AutoscalerOptions(
+    metrics_window=WINDOW,
+    stabilization_interval=timedelta(),
+    catch_up_duration=timedelta(),
+    reaction=Reaction.WINDOWED,
+)
 
 
 async def lived(stage: SimulatedStage, mode: Mode, **rest: object) -> Decision:

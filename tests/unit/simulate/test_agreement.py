@@ -11,7 +11,7 @@ import pytest
 from headgate.engines.simulated.settings import ClusterSettings, RestartSettings
 from headgate.model.events import EventReason
 from headgate.model.reasons import Reason
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.options.sla import SlaOptions
 from headgate.simulate import Scenario
 from headgate.simulate.building import job, steps, vertex
@@ -37,6 +37,7 @@ def _scenario(
         "utilization_boundary": 0.1,
         "scale_down_interval": timedelta(),
         "alignment_mode": "OFF",
+        "reaction": Reaction.WINDOWED,
     }
     return Scenario(
         jobs=(

@@ -11,7 +11,7 @@ from headgate.engines.simulated.restart import Cause
 from headgate.model.decision import Outcome
 from headgate.model.events import EventReason
 from headgate.model.reasons import Reason
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.simulate import (
     ClusterSettings,
     Failure,
@@ -32,6 +32,7 @@ QUICK = AutoscalerOptions(
     catch_up_duration=timedelta(),
     scale_down_interval=timedelta(),
     scale_down_max_factor=1.0,
+    reaction=Reaction.WINDOWED,
 )
 """Short windows, so that a story takes minutes; no head start for catching up, so that its end is arithmetic."""
 

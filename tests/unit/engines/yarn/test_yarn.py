@@ -24,7 +24,7 @@ from headgate.engines.yarn.realizer import YarnScalingRealizer
 from headgate.errors import ConfigError, NotFoundError
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.reasons import Reason
-from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator
+from headgate.options.autoscaler import AutoscalerOptions, BusyTimeAggregator, Reaction
 from headgate.options.yarn import YarnOptions
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import chain
@@ -208,6 +208,7 @@ async def test_the_cycle_rescales_a_job_on_yarn(yarn: Yarn) -> None:
         metrics_window=timedelta(minutes=1),
         stabilization_interval=timedelta(),
         busy_time_aggregator=BusyTimeAggregator.AVG,
+        reaction=Reaction.WINDOWED,
     )
     await yarn.close()
     yarn.look(settings=JobSettings(options=options))
