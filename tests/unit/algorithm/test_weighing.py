@@ -179,6 +179,12 @@ def test_a_settled_load_that_is_not_surely_too_much_is_weighed() -> None:
     assert decided(105.0, running=1, lasted_s=300, error=0.1, changed=False).outcome is Outcome.RESCALE
 
 
+def test_a_window_of_few_samples_is_taken_at_its_word() -> None:
+    """How much the load varies is told from ten samples on; who sets a shorter window wants to see it go by that."""
+    assert decided(120.0, running=1, lasted_s=60, error=None, changed=False).outcome is Outcome.RESCALE
+    assert decided(120.0, running=1, lasted_s=40, error=None, changed=False).outcome is Outcome.KEEP
+
+
 def test_what_staying_has_cost_counts_from_the_begin_of_the_size_that_runs() -> None:
     """What the one before it has cost is no reason to leave this one at once."""
     fresh, old = (
