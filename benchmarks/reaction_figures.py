@@ -33,6 +33,16 @@ class Pairs:
         return ours / theirs if theirs else math.nan
 
     @property
+    def worker_ratio(self) -> float:
+        """Give the worker-seconds of `fast`, on average as a share of the least, as a share of those of the other."""
+        return mean_share(self.fast) / mean_share(self.other)
+
+    @property
+    def takes_as_many(self) -> bool:
+        """Tell whether both took as many worker-seconds."""
+        return is_alike(mean_share(self.fast), mean_share(self.other))
+
+    @property
     def typical_ratio(self) -> float:
         """
         Give the median of the ratios of all jobs; NaN without any.
@@ -65,18 +75,16 @@ class Compared:
         """Keep the jobs of some kind."""
         return Compared({job: runs for job, runs in self.jobs.items() if holds(runs[FAST])})
 
-    def more_lag(self, window: str) -> float:
-        """Give the median of the lag-seconds of `fast` over all jobs, as a share of that of a window."""
-        return median_lag_s(self.under(FAST)) / median_lag_s(self.under(window))
-
-    def more_workers(self, window: str) -> float:
-        """Give the worker-seconds of `fast` over all jobs, as a share of those of a window."""
-        return mean_share(self.under(FAST)) / mean_share(self.under(window))
+    def beside(self, window: str) -> Pairs:
+        """Give all jobs under `fast` and under a window."""
+        return Pairs(fast=self.under(FAST), other=self.under(window))
 
     def at_equal_workers(self, window: str) -> Pairs:
         """Give the jobs that took as many worker-seconds with `fast` as with a window, and whose load changes."""
         changing = self.where(lambda row: row.course != Course.CONSTANT).jobs.values()
-        pairs = [(runs[FAST], runs[window]) for runs in changing if _is_as_large(runs[FAST], runs[window])]
+        pairs = [
+            (runs[FAST], runs[window]) for runs in changing if is_alike(runs[FAST].worker_s, runs[window].worker_s)
+        ]
         return Pairs(fast=[fast for fast, _ in pairs], other=[other for _, other in pairs])
 
     def against_the_best(self) -> Pairs:
@@ -148,8 +156,9 @@ def _three(row: Row) -> tuple[float, float, float]:
     return row.lag_s, row.worker_s, row.rescales
 
 
-def _is_as_large(one: Row, other: Row) -> bool:
-    return abs(one.worker_s - other.worker_s) <= ALIKE * min(one.worker_s, other.worker_s)
+def is_alike(one: float, other: float) -> bool:
+    """Tell whether worker-seconds are equal, as far as that counts."""
+    return abs(one - other) <= ALIKE * min(one, other)
 
 
 def _best(runs: Mapping[str, Row]) -> Iterator[Row]:

@@ -9,7 +9,6 @@ import typer
 
 from benchmarks.page import with_part
 from benchmarks.reaction_figures import (
-    ALIKE,
     Compared,
     Pairs,
     mean_share,
@@ -99,12 +98,12 @@ def _dominance(jobs: Compared, window: str) -> list[str]:
 
 
 def _lag_of_all(jobs: Compared, window: str) -> list[str]:
-    lag, workers = jobs.more_lag(window), jobs.more_workers(window)
+    pairs = jobs.beside(window)
     return [
         f"median of lag-seconds of all jobs, of {WHO[window]}",
         "at most 0.33 at equal worker-seconds",
-        f"{lag:.2f}, with {workers:.3f} times the worker-seconds",
-        _verdict(met=lag <= _MOST_RATIO) if abs(workers - 1) <= ALIKE else "not equal",
+        f"{pairs.ratio:.2f}, with {pairs.worker_ratio:.3f} times the worker-seconds",
+        _verdict(met=pairs.ratio <= _MOST_RATIO) if pairs.takes_as_many else "not equal",
     ]
 
 

@@ -55,7 +55,7 @@ class Sizes:
         Give what the present size costs for each second under so many times the load of now, in seconds of input.
 
         What falls behind is urgent; what is idle is not, and a reserve that is too small costs nothing yet. Without
-        any input it counts as what the vertex can do.
+        any input, what falls behind counts in seconds of what the vertex can do.
         """
         if self.wanted > self.capacity:
             behind = max(0.0, self.target * load + self.catch_up - self.capacity)

@@ -108,8 +108,9 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
         return decision
     sides = [weighing for weighing in weighings if weighing]
     settled = is_settled(arrival, options, running_s)
+    # who has set a window of so few samples that nobody can tell an error wants to go by them
     if settled and (arrival.error is None or any(side.reversed < _UNLIKELY for side in sides)):
-        return decision  # a window of so few samples that nobody can tell an error is what somebody has asked for
+        return decision
     ripe = [side for side in sides if side.is_time and not (settled and side.shrinks)]
     message = f"{decision.message}; {told(arrival, _ripest(ripe or sides))}"
     if ripe:

@@ -134,6 +134,7 @@ def test_shrinking_waits_longer() -> None:
     assert up is not None
     assert down is not None
     assert down >= 5 * up
+    assert decided(100.0, running=6, lasted_s=60).outcome is Outcome.RESCALE
 
 
 def test_a_growth_that_cannot_go_far_enough_is_made_all_the_same() -> None:
