@@ -28,8 +28,8 @@ from headgate.testing.faults import Fault, FaultKind
 from headgate.wiring import service
 
 TICK_S = 10.0
-WINDOW_TICKS = 5
-"""Until a job is decided on: the window of a minute may lack its first two samples."""
+WINDOW_TICKS = 6
+"""Until a job is decided on: for most of a window of a minute as much has come in."""
 
 GOOD, BAD = JobKey("lab", "good"), JobKey("lab", "bad")
 

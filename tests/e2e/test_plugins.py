@@ -23,7 +23,7 @@ from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import Measure
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, VertexSample
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.options.plugins import PluginOptions
 from headgate.options.rollback import RollbackOptions
 from headgate.options.service import Mode
@@ -134,9 +134,12 @@ class Stage:
         return {decision.job: decision for decision in decided}
 
     def observed(self, **options: object) -> dict[JobKey, Observation]:
-        """Give the jobs as they were observed last, and let them run."""
+        """Give the jobs as they were observed last, and let them run; by their windows, as with evaluator plugins."""
         plain = AutoscalerOptions(
-            metrics_window=WINDOW, stabilization_interval=timedelta(), catch_up_duration=timedelta()
+            metrics_window=WINDOW,
+            stabilization_interval=timedelta(),
+            catch_up_duration=timedelta(),
+            reaction=Reaction.WINDOWED,
         )
         both = {PLAIN: plain, OWN: replace(plain, **options)}  # type: ignore[arg-type]
         contexts = {job: context(job, options=each) for job, each in both.items()}

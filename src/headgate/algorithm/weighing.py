@@ -40,7 +40,7 @@ waits long, and nobody has to shrink.
 """
 
 _SETTLED = 0.8
-"""Share of the metric window after which a load that did not change counts as settled."""
+"""Share of the metric window after which a load counts as settled."""
 
 _UNLIKELY = 1e-4
 """
@@ -109,9 +109,9 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
     sides = [weighing for weighing in weighings if weighing]
     settled = is_settled(arrival, options, running_s)
     # who has set a window of so few samples that nobody can tell an error wants to go by them
-    if settled and (arrival.error is None or any(side.reversed < _UNLIKELY for side in sides)):
+    if settled and (arrival.error is None or any(_is_sure(side, arrival) for side in sides)):
         return decision
-    ripe = [side for side in sides if side.is_time and not (settled and side.shrinks)]
+    ripe = [side for side in sides if side.is_time and not (settled and side.shrinks and not arrival.changed)]
     message = f"{decision.message}; {told(arrival, _ripest(ripe or sides))}"
     if ripe:
         return replace(decision, message=message)
@@ -121,7 +121,12 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
 def is_settled(arrival: Arrival, options: AutoscalerOptions, running_s: float) -> bool:
     """Tell whether the load is what it has been for about the whole window, at the size that runs."""
     since_s = min(arrival.lasted_s, running_s)
-    return not arrival.changed and since_s >= _SETTLED * options.metrics_window.total_seconds()
+    return since_s >= _SETTLED * options.metrics_window.total_seconds()
+
+
+def _is_sure(side: Weighing, arrival: Arrival) -> bool:
+    """Tell whether a settled load is reason enough: to shrink, nothing may have changed for as long as is known."""
+    return side.reversed < _UNLIKELY and not (side.shrinks and arrival.changed)
 
 
 def weighed(

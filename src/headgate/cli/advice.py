@@ -45,7 +45,7 @@ def confidence(seen: timedelta, coverage: float) -> str:
     level = "low" if basis < _SURE / 15 else "fair" if basis < _SURE else "good"
     return (
         f"confidence {level}: provisional, from {format_duration(timedelta(seconds=round(basis.total_seconds())))} "
-        f"of samples; a running service looks at {format_duration(_SURE)} before it acts"
+        f"of samples; {format_duration(_SURE)} of them make it good"
     )
 
 

@@ -18,7 +18,7 @@ from headgate.doctor.naming import name_clusters
 from headgate.errors import UnreachableError
 from headgate.model.decision import Decision
 from headgate.model.events import Event, EventReason, EventType
-from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.options.service import ClusterOptions, Mode, Pipeline, ServiceOptions
 from headgate.options.serving import MetricsOptions
 from headgate.options.units import format_duration, parse_duration
@@ -79,7 +79,10 @@ def _options(url: str, duration: timedelta, target: float) -> ServiceOptions:
         collect_interval=_INTERVAL,
         decide_interval=duration,
         autoscaler=AutoscalerOptions(
-            metrics_window=duration, stabilization_interval=timedelta(), utilization_target=target
+            metrics_window=duration,
+            stabilization_interval=timedelta(),
+            utilization_target=target,
+            reaction=Reaction.WINDOWED,  # there is no later look, for which a rescale could wait
         ),
     )
 

@@ -113,12 +113,18 @@ class AutoscalerOptions(Options):
     """One step adds at most this multiple of the current parallelism."""
 
     scale_down_max_factor: Factor = option("scale-down.max-factor", 0.6)
-    """One step removes at most this share of the current parallelism."""
+    """
+    One step removes at most this share of the current parallelism. With `headgate.reaction: fast` only a value
+    that is not the default counts.
+    """
 
     scale_down_interval: Duration = option(
         "scale-down.interval", timedelta(hours=1), deprecated=("scale-up.grace-period",)
     )
-    """How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken."""
+    """
+    How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken. With
+    `headgate.reaction: fast` only a value that is not the default counts.
+    """
 
     catch_up_duration: Duration = option("catch-up.duration", timedelta(minutes=30))
     """Time allowed to work off the lag and what piles up in a restart; 0 ignores both."""
@@ -265,7 +271,7 @@ class AutoscalerOptions(Options):
     deviations_off: tuple[Deviation, ...] = option("deviations.off", (), apart="headgate.deviations.off")
     """Headgate's own: deliberate deviations that are switched off by name."""
 
-    reaction: Reaction = option("reaction", Reaction.WINDOWED, apart="headgate.reaction")
+    reaction: Reaction = option("reaction", Reaction.FAST, apart="headgate.reaction")
     """Headgate's own: `fast` answers a change of the load in seconds, `windowed` once the window shows it."""
 
     scaling_signal: ScalingSignal = option("scaling.signal", ScalingSignal.DATA_RATE)
