@@ -139,6 +139,7 @@ def _described(facts: ClusterFacts) -> str:
 def _service(pace: Pace) -> Iterator[str]:
     yield _noted(f"collect.interval: {format_duration(pace.collect)}", "how often samples are taken")
     yield _noted(f"decide.interval: {format_duration(pace.decide)}", "how often each job is decided about")
+    yield _noted("# headgate.reaction: windowed", "at the pace of Flink's own autoscaler: minutes, not seconds")
     yield ""
     yield _noted("pipeline: spark", "samples are kept as Parquet, and reduced by Spark")
     yield _noted("# pipeline: in-process", "for a few jobs: no Java, no Spark, no samples kept over a restart")
@@ -155,7 +156,7 @@ def _options(pace: Pace, seen: Sequence[Seen]) -> Iterator[str]:
     yield "# Options of all jobs. A job's own configuration may hold the same keys, and outweighs these."
     yield "job.autoscaler:"
     yield _noted(f"  stabilization.interval: {settling}", "after a job's start, before its samples count")
-    yield _noted(f"  metrics.window: {window}", "over which load is measured: shorter is quicker, and less sure")
+    yield _noted(f"  metrics.window: {window}", "over which is measured what a job can do, and how steady its load is")
     yield _noted("  utilization.target: 0.7", "share of time that a vertex should be busy")
     yield _noted("  # restart.time: 5 min", "how long a rescale is taken to stop a job, until some were seen")
     yield _noted("  # sla.max-lag-time: 10 min", "an agreement: how far behind a job may be")
