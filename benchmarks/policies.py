@@ -61,6 +61,8 @@ BY_PAPER: Mapping[str, object] = {
     "utilization.target": 0.233,
 }
 BY_HEADGATE: Mapping[str, object] = {
+    # What the policies make of the same window is compared; how soon a change is seen stands on a page of its own.
+    "reaction": "windowed",
     "metrics.busy-time.aggregator": "AVG",
     "utilization.target": 0.7,
     # A tenth around the target, as the HPA's tolerance.

@@ -115,6 +115,8 @@ class Soak:
             "metrics.address": f"127.0.0.1:{self._port}",
             "collect.interval": interval,
             "decide.interval": interval,
+            # When each need is to be met is told in ticks of the window.
+            "headgate.reaction": "windowed",
             "job.autoscaler": {
                 "metrics.window": f"{WINDOW_TICKS * self._setting.tick_s} s",
                 "metrics.busy-time.aggregator": "AVG",
