@@ -42,6 +42,9 @@ waits long, and nobody has to shrink.
 _SETTLED = 0.8
 """Share of the metric window after which a load counts as settled."""
 
+_ENOUGH = timedelta(minutes=5)
+"""Window that is enough, however long it is, where nothing has changed for as long as is known."""
+
 _UNLIKELY = 1e-4
 """
 Chance to have to go back below which the word of a settled load is enough; where it is larger, nobody has to shrink.
@@ -120,8 +123,8 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
 
 def is_settled(arrival: Arrival, options: AutoscalerOptions, running_s: float) -> bool:
     """Tell whether the load is what it has been for about the whole window, at the size that runs."""
-    since_s = min(arrival.lasted_s, running_s)
-    return since_s >= _SETTLED * options.metrics_window.total_seconds()
+    window = options.metrics_window if arrival.changed else min(options.metrics_window, _ENOUGH)
+    return min(arrival.lasted_s, running_s) >= _SETTLED * window.total_seconds()
 
 
 def _is_sure(side: Weighing, arrival: Arrival) -> bool:

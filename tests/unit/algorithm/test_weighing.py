@@ -166,6 +166,24 @@ def test_a_load_that_is_settled_is_not_weighed(
     assert ("come in" in made.message) is (outcome is Outcome.KEEP)
 
 
+@pytest.mark.parametrize(
+    ("changed", "lasted_s", "outcome"),
+    [
+        (False, 240.0, Outcome.RESCALE),
+        (False, 239.0, Outcome.KEEP),
+        (True, 720.0, Outcome.RESCALE),
+        (True, 719.0, Outcome.KEEP),
+    ],
+)
+def test_a_load_without_any_change_settles_within_a_long_window(
+    *, changed: bool, lasted_s: float, outcome: Outcome
+) -> None:
+    """Five minutes at the size that runs are enough, of which four fifths count; else it is the window."""
+    patient = replace(OPTIONS, metrics_window=timedelta(minutes=15))
+
+    assert decided(95.0, running=1, lasted_s=lasted_s, changed=changed, options=patient).outcome is outcome
+
+
 @pytest.mark.parametrize(("load", "outcome"), [(139.0, Outcome.KEEP), (120.0, Outcome.RESCALE)])
 def test_a_settled_load_that_may_need_its_last_subtask_keeps_it(load: float, outcome: Outcome) -> None:
     """At 140/s three subtasks are right: who is asked all day says 139 at some time. Of 120 there is no doubt."""
