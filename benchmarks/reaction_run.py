@@ -28,7 +28,10 @@ from headgate.simulate.summary import summarise
 FAST = "fast"
 WINDOWS: Mapping[str, timedelta] = {f"windowed-{minutes}": timedelta(minutes=minutes) for minutes in (1, 3, 15)}
 POLICIES = (FAST, *WINDOWS)
+FAST_WINDOW = timedelta(minutes=5)
+"""What vertices can do is measured over it; how far back the input is looked at has a bound of its own."""
 _COMMON = AutoscalerOptions(
+    metrics_window=FAST_WINDOW,
     # the model of a job is as fast as ever from its first second on: whoever waits only loses
     stabilization_interval=timedelta(seconds=10),
     restart_time=timedelta(seconds=30),

@@ -40,10 +40,7 @@ waits long, and nobody has to shrink.
 """
 
 _SETTLED = 0.8
-"""Share of the metric window after which a load counts as settled."""
-
-_ENOUGH = timedelta(minutes=5)
-"""Window that is enough, however long it is, where nothing has changed for as long as is known."""
+"""Share of the metric window after which a load that did not change counts as settled."""
 
 _UNLIKELY = 1e-4
 """
@@ -112,9 +109,9 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
     sides = [weighing for weighing in weighings if weighing]
     settled = is_settled(arrival, options, running_s)
     # who has set a window of so few samples that nobody can tell an error wants to go by them
-    if settled and (arrival.error is None or any(_is_sure(side, arrival) for side in sides)):
+    if settled and (arrival.error is None or any(side.reversed < _UNLIKELY for side in sides)):
         return decision
-    ripe = [side for side in sides if side.is_time and not (settled and side.shrinks and not arrival.changed)]
+    ripe = [side for side in sides if side.is_time and not (settled and side.shrinks)]
     message = f"{decision.message}; {told(arrival, _ripest(ripe or sides))}"
     if ripe:
         return replace(decision, message=message)
@@ -123,13 +120,8 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
 
 def is_settled(arrival: Arrival, options: AutoscalerOptions, running_s: float) -> bool:
     """Tell whether the load is what it has been for about the whole window, at the size that runs."""
-    window = options.metrics_window if arrival.changed else min(options.metrics_window, _ENOUGH)
-    return min(arrival.lasted_s, running_s) >= _SETTLED * window.total_seconds()
-
-
-def _is_sure(side: Weighing, arrival: Arrival) -> bool:
-    """Tell whether a settled load is reason enough: to shrink, nothing may have changed for as long as is known."""
-    return side.reversed < _UNLIKELY and not (side.shrinks and arrival.changed)
+    since_s = min(arrival.lasted_s, running_s)
+    return not arrival.changed and since_s >= _SETTLED * options.metrics_window.total_seconds()
 
 
 def weighed(

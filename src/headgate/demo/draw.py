@@ -33,6 +33,9 @@ MARGIN = 0.25
 CLEARLY = 0.02
 """How far outside the band a stage is whenever it has the wrong parallelism, in busy share."""
 
+URGENT = 1.1
+"""Share of its time that a bottleneck that starts too small would have to be busy, at least."""
+
 CLEAR_MOVE = 2
 """By how many subtasks the bottleneck's answer changes, at least, when the load steps."""
 
@@ -117,12 +120,17 @@ def is_clear(workload: Draw) -> bool:
     wanted = [each[workload.bottleneck] for each in needs]
     running = [workload.start, *map(math.ceil, wanted)]
     return (
-        workload.start != running[1]
+        _is_clearly_wrong(workload.start, wanted[0])
         and all(abs(before - after) >= CLEAR_MOVE for before, after in itertools.pairwise(running[1:]))
         and all(_is_outside_band(need, before) for need, before in zip(wanted, running, strict=False))
         and all(_is_unambiguous(need) for each in needs for need in each.values())
         and all(_records_per_s(workload, phase) <= MAX_RECORDS_PER_S for phase in workload.phases)
     )
+
+
+def _is_clearly_wrong(start: int, need: float) -> bool:
+    """Tell whether a parallelism is too large, or so small that the job falls behind, not just short of a reserve."""
+    return start > math.ceil(need) or UTILIZATION_TARGET * need / start >= URGENT
 
 
 def _is_unambiguous(need: float) -> bool:
