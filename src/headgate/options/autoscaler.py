@@ -114,16 +114,16 @@ class AutoscalerOptions(Options):
 
     scale_down_max_factor: Factor = option("scale-down.max-factor", 0.6)
     """
-    One step removes at most this share of the current parallelism. With `headgate.reaction: fast` only a value
-    that is not the default counts.
+    One step removes at most this share of the current parallelism. Of a job that reacts fast only a value that is
+    not the default counts.
     """
 
     scale_down_interval: Duration = option(
         "scale-down.interval", timedelta(hours=1), deprecated=("scale-up.grace-period",)
     )
     """
-    How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken. With
-    `headgate.reaction: fast` only a value that is not the default counts.
+    How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken. Of a
+    job that reacts fast only a value that is not the default counts.
     """
 
     catch_up_duration: Duration = option("catch-up.duration", timedelta(minutes=30))
