@@ -99,6 +99,13 @@ def test_starts_and_answers_differ_between_seeds() -> None:
     assert {stage.keyed for workload in drawn for stage in workload.stages} == {True, False}
 
 
+def test_a_start_that_is_too_small_falls_behind() -> None:
+    """One that reads all that comes and only lacks a reserve is left alone for a while, longer than a phase lasts."""
+    for workload in WORKLOADS:
+        need = workload.needs(workload.phases[0])[workload.bottleneck]
+        assert workload.start > need or busy(need, workload.start) >= 1.1, workload
+
+
 def test_a_start_at_the_answer_is_not_clear() -> None:
     """A job that is right from the beginning would let a Headgate that does nothing pass the first phase."""
     workload = draw(0)
