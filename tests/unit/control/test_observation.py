@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -13,12 +13,13 @@ from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
-from headgate.model.metrics import ScalingMetric
+from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.state import UNSEEN, JobState, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.testing.builders import ORDERS, at, chain, context, sample
+from headgate.ports import Candidate
+from headgate.testing.builders import ORDERS, at, chain, context, evaluated, sample
 from headgate.testing.scenario import Scenario
 
 
@@ -130,6 +131,25 @@ async def test_a_resubmitted_job_does_not_inherit_the_old_sample(world: Scenario
     await world.observer.observe(at(1))
 
     assert world.observer.latest[ORDERS].sample is None
+
+
+@pytest.mark.parametrize(("running_since_s", "begins_s"), [(0, 700), (580, 700), (581, 701), (800, 920)])
+async def test_a_window_is_cut_where_stabilization_ended(
+    world: Scenario, running_since_s: float, begins_s: float
+) -> None:
+    """What a job did while it settled counts for nothing, however much of the window lies there."""
+    options = AutoscalerOptions(stabilization_interval=timedelta(minutes=2), metrics_window=timedelta(minutes=5))
+    world.engine.add(context(options=options), sample(chain({"source": 1}), running_since=at(running_since_s)))
+    begins: list[datetime] = []
+
+    def note(asked: Candidate) -> EvaluatedMetrics:
+        begins.append(asked.window_from)
+        return evaluated(asked.sample.topology, {})
+
+    world.evaluator.answer = note
+    await world.tick(1_000)
+
+    assert begins == [at(begins_s)]
 
 
 @pytest.mark.parametrize(("tracking", "restart_s"), [(True, 42), (False, 300)])
