@@ -88,6 +88,22 @@ async def test_a_request_without_an_answer_is_repeated_in_the_next_cycle(world: 
     assert world.events.reasons.count(EventReason.SCALING_REPORT) == 1
 
 
+async def test_an_intent_that_somebody_else_has_closed_is_not_asked_for_again(world: Scenario) -> None:
+    """A process that knows of an open intent reads it anew in each cycle before it goes by it."""
+    world.engine.realize_faults = [UnreachableError("no answer")]
+    cycle = world.cycle()
+    await world.observer.observe(at(0))
+    await cycle.run(world.observer.latest, at(0))
+    held = world.store.load(ORDERS)
+    world.store.save(ORDERS, replace(held.state, intent=None), held.version)
+    world.factors = {}
+
+    (decision,) = await cycle.run(world.observer.latest, at(5))
+
+    assert decision.reason is Reason.BALANCED
+    assert world.engine.requests == []
+
+
 async def test_advice_mode_withdraws_what_was_not_confirmed(world: Scenario) -> None:
     """Whoever switches Headgate to advice can be sure: an open intent of before is closed, not carried out."""
     world.engine.realize_faults = [UnreachableError("no answer")]
