@@ -217,6 +217,21 @@ def test_a_lease_that_expired_unnoticed_comes_back_with_a_new_token(store: Memor
     assert new.token > old.token
 
 
+def test_a_lease_outlives_a_renewal_that_fails(store: MemoryStateStore) -> None:
+    """A process that renews as often as it should keeps all its leases though the store misses one renewal."""
+    anna = process(store, "anna")
+    anna.renew(at(0))
+    before = anna.lease_of(ORDERS)
+    assert before
+
+    # The renewal one interval later got no answer.
+    anna.renew(at(0) + 2 * anna.interval)
+
+    after = anna.lease_of(ORDERS)
+    assert after
+    assert after.token == before.token
+
+
 def test_another_number_of_shards_is_refused(store: MemoryStateStore) -> None:
     """One job would be in two processes' shards: the newcomer takes none, and the first one goes on."""
     anna, bert = process(store, "anna"), process(store, "bert", shards=SHARDS + 1)
