@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,12 +12,17 @@ from headgate.control.cycle import Cycle
 from headgate.control.leases import Leases
 from headgate.control.outbox import Outbox
 from headgate.control.runner import Runner
+from headgate.model.decision import ConfigChanges
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
+from headgate.model.reasons import Reason
+from headgate.model.state import VersionedState
 from headgate.options.service import Mode
-from headgate.ports import Lease
+from headgate.ports import JobContext, Lease
 from headgate.stores.memory import MemoryStateStore
 from headgate.testing.builders import at, chain, context, sample
+from headgate.testing.fakes import FakeEngine
+from headgate.testing.redeploying import decision_for
 from headgate.testing.scenario import Scenario
 
 DURATION = timedelta(hours=1)
@@ -34,6 +40,18 @@ class LosingStore(MemoryStateStore):
             later = datetime.now(UTC) + DURATION
             self.acquire(lease.shard, "host/other/2", DURATION, now=later)
         return super().holds(lease, now=now)
+
+
+@dataclass
+class ConfigurableEngine(FakeEngine):
+    """An engine that takes configuration."""
+
+    configured: list[ConfigChanges] = field(default_factory=list)
+
+    async def realize_config_overrides(self, _ctx: JobContext, changes: ConfigChanges, /) -> bool:
+        """Take it."""
+        self.configured.append(changes)
+        return True
 
 
 @pytest.fixture
@@ -61,6 +79,17 @@ def headgate(world: Scenario, leases: Leases) -> Cycle:
 def leases_of(world: Scenario, name: str) -> Leases:
     """Give a process its leases, of two shards."""
     return Leases(world.store, shards=2, duration=DURATION, holder=f"host/{name}/2")
+
+
+async def about_to_lose(world: Scenario) -> tuple[Cycle, VersionedState]:
+    """Open the first job in a process that is frozen right before its next effect."""
+    anna = leases_of(world, "anna")
+    anna.renew()
+    cycle = headgate(world, anna)
+    held = await cycle.outbox.open(JOBS[0])
+    assert isinstance(world.store, LosingStore)
+    world.store.losing = True
+    return cycle, held
 
 
 async def test_every_job_is_changed_by_one_of_two(world: Scenario) -> None:
@@ -95,6 +124,31 @@ async def test_a_process_that_lost_its_lease_before_the_effect_asks_for_nothing(
 
     assert world.engine.requests == []
     assert len(world.store.in_flight()) == len(JOBS)
+
+
+async def test_a_process_that_lost_its_lease_before_it_changes_a_configuration_leaves_it() -> None:
+    """Nothing is saved of a change of configuration alone, so no fence of the store would stop it."""
+    engine = ConfigurableEngine()
+    world = Scenario(engine=engine, store=LosingStore())
+    running = sample(chain({"source": 1}), job=JOBS[0])
+    engine.add(context(JOBS[0]), running)
+    cycle, held = await about_to_lose(world)
+    decision = decision_for(running, {}, {"execution.checkpointing.interval": "7 s"}, at(0))
+
+    made = await cycle.actuator.rescale(context(JOBS[0]), running, held, decision, late=timedelta())
+
+    assert made.reason is Reason.CYCLE_FAILED
+    assert engine.configured == []
+
+
+async def test_a_process_that_lost_its_lease_does_not_hold_a_job_to_what_it_runs_at(world: Scenario) -> None:
+    """Its successor may just have asked for more; whether to hold it is asked again in the next cycle."""
+    cycle, _ = await about_to_lose(world)
+
+    done = await cycle.actuator.hold(context(JOBS[0]), world.engine.jobs[JOBS[0]], at(0))
+
+    assert not done
+    assert world.engine.requests == []
 
 
 async def test_who_has_its_share_of_the_jobs_is_told_once(world: Scenario) -> None:
