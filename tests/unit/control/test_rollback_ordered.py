@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from headgate.control.redeployment import Redeployment
 from headgate.control.rollback.ordering import EXPIRY, Surroundings, taken_up
 from headgate.errors import UnreachableError
 from headgate.model.events import EventReason
+from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus
 from headgate.model.orders import Given, Orders
 from headgate.model.reasons import Reason
@@ -22,6 +24,7 @@ from headgate.model.rollback import Side
 from headgate.model.samples import EngineSettings
 from headgate.model.state import JobState, ScalingRecord
 from headgate.options.service import Mode
+from headgate.stores.memory import MemoryStateStore
 from headgate.testing.builders import ORDERS, at, chain, context, sample
 from headgate.testing.scenario import Scenario
 
@@ -146,6 +149,50 @@ async def test_who_only_advises_takes_nothing_back(world: Scenario) -> None:
     await world.tick(60)
     assert world.engine.requests == [{"agg": 4}]
     assert "Headgate only advises here" in withheld(world)[0]
+
+
+class UnwritableOrders(MemoryStateStore):
+    """A store in which no order can be changed from a certain moment on."""
+
+    is_unwritable = False
+
+    def change_orders(self, job: JobKey | None, change: Callable[[Orders], Orders], /) -> Orders:
+        """Change them, or do not answer."""
+        if self.is_unwritable:
+            message = "the state store did not answer"
+            raise UnreachableError(message)
+        return super().change_orders(job, change)
+
+
+async def test_an_order_that_could_not_be_struck_is_not_taken_up_again() -> None:
+    """It was answered: there was no rescale yet. The one that has come since then is not what was meant."""
+    store = UnwritableOrders()
+    world = Scenario(store=store)
+    world.engine.add(context(), sample(chain({"source": 1, "agg": 1})))
+    order(world, 0)
+    store.is_unwritable = True
+    await world.tick(10)
+    world.factors = {"agg": 4.0}
+    await world.tick(20)
+    world.factors = {}
+    await world.tick(30)
+    assert world.engine.requests == [{"agg": 4}]
+    assert len(withheld(world)) == 1
+
+    store.is_unwritable = False
+    await world.tick(40)
+    assert world.engine.requests == [{"agg": 4}]
+    assert store.orders().jobs == {}
+
+
+async def test_an_order_given_meanwhile_is_not_struck_with_the_one_before(world: Scenario) -> None:
+    """It is another one, and is taken up in the next cycle."""
+    taken_up_now, later = order(world, 40), order(world, 50)
+    book = world.cycle().outbox.book
+    await book.strike(ORDERS, taken_up_now)
+    assert world.store.orders().jobs == {ORDERS: Orders(rollback=later)}
+    await book.strike(ORDERS, later)
+    assert world.store.orders().jobs == {}
 
 
 async def test_an_old_order_is_void(world: Scenario) -> None:
