@@ -8,7 +8,7 @@ import pytest
 from tests.unit.control.ward import BROKEN, Doctor, fall_ill, get_up, lie_down, options, state, told
 
 from headgate.control.deciding import PlainDecider
-from headgate.errors import OvertakenError, RefusedError
+from headgate.errors import OvertakenError, RefusedError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.measures import JobStatus
 from headgate.options.autoscaler import AutoscalerOptions
@@ -137,6 +137,37 @@ async def test_a_cluster_that_does_not_answer_says_nothing_about_the_job(ward: S
     await ward.tick(600)
 
     assert len(ward.engine.requests) == 1
+
+
+async def test_a_job_that_was_down_before_its_cluster_went_silent_is_not_condemned(ward: Scenario) -> None:
+    """It may run by now: what is not seen is not judged by what was seen last."""
+    ward.decider = PlainDecider()
+    await fall_ill(ward)
+    await ward.tick(60)
+    ward.decider = Doctor()
+    ward.engine.failures = {"prod": "connection refused"}
+    for seconds in (90, 600):
+        await ward.tick(seconds)
+    assert EventReason.ROLLBACK not in ward.events.reasons
+
+    ward.engine.failures = {}
+    await ward.tick(630)
+    assert ward.engine.requests == [{"agg": 4}, {"agg": 1}]
+
+
+async def test_a_rollback_is_not_asked_of_a_job_manager_that_was_restarted_meanwhile(ward: Scenario) -> None:
+    """It had no answer yet: whoever restarted it may have changed anything, so the open rollback is closed."""
+    lie_down(ward, JobStatus.RUNNING, started_at=at(-60))
+    await fall_ill(ward)
+    ward.engine.realize_faults = [UnreachableError("no answer")]
+    await ward.tick(60)
+    lie_down(ward, started_at=at(70))
+
+    await ward.tick(90)
+
+    assert len(ward.engine.requests) == 1
+    assert state(ward).intent is None
+    assert EventReason.INTENT_RECOVERED in ward.events.reasons
 
 
 async def test_a_rollback_that_the_engine_refuses_is_told_and_not_tried_again(ward: Scenario) -> None:
