@@ -258,6 +258,22 @@ async def test_a_redeploy_is_never_given_up_for_having_waited() -> None:
     assert len(told) == 1
 
 
+async def test_a_job_that_its_cluster_does_not_know_is_given_up_no_sooner_than_at_its_deadline() -> None:
+    """A JobManager that fails over between stop and start knows no job for a while."""
+    world = Scenario()
+    world.engine.add(context(), orders())
+    held = await begun(world)
+    assert held.intent
+    deadline_s = (held.intent.deadline - at(0)).total_seconds()
+    world.engine.remove(ORDERS)
+
+    await world.tick(deadline_s - 1)
+    assert world.store.load(ORDERS).state.intent
+    await world.tick(deadline_s)
+    assert world.store.load(ORDERS).state.intent is None
+    assert EventReason.RESCALE_NOT_REACHED in world.events.reasons
+
+
 async def test_a_redeploy_is_finished_by_what_began_it() -> None:
     """Nobody can ask a stopped job for its own options, which may have chosen the realizer."""
     asked: list[JobContext] = []
