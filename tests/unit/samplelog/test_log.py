@@ -191,6 +191,15 @@ def test_a_log_that_cannot_be_written_is_a_transient_error(tmp_path: Path) -> No
         SampleLog(tmp_path / "file").append([sample(TOPOLOGY)])
 
 
+@pytest.mark.parametrize("table", ["vertices", "jobs"])
+def test_a_tick_that_was_cut_short_holds_no_samples(tmp_path: Path, table: str) -> None:
+    """They are what is evaluated, and come last: nobody decides by a tick of which the rest is missing."""
+    (tmp_path / table).write_text("not a folder")
+    with pytest.raises(UnreachableError, match="cannot be written"):
+        SampleLog(tmp_path).append([sample(TOPOLOGY)])
+    assert ticks_read(tmp_path, START, START) == []
+
+
 def test_a_damaged_file_is_a_transient_error(tmp_path: Path) -> None:
     """The reader names the log instead of showing a stranger's exception."""
     path = tick_file(tmp_path)
