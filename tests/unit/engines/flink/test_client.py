@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
+from tests.unit.engines.flink.conftest import JOB_ID
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.errors import HeadgateError, NotFoundError, RefusedError, UnreachableError
@@ -77,6 +80,39 @@ async def test_a_plain_500_is_not_tried_again(server: FakeFlink, client: FlinkCl
     with pytest.raises(UnreachableError):
         await client.get("/overview", same)
     assert server.asked("/overview") == 1
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "PATCH"])
+async def test_what_changes_something_is_sent_once(method: str, server: FakeFlink, client: FlinkClient) -> None:
+    """Nobody knows what came of it: neither is it sent again, nor does another answer pass for its own."""
+    path = f"/jobs/{JOB_ID}"
+    send: dict[str, Callable[[], Awaitable[object]]] = {
+        "PUT": lambda: client.put(path, {}),
+        "POST": lambda: client.post(path, {}, same),
+        "PATCH": lambda: client.patch(path),
+    }
+    server.plant(Fault(status=503, times=1))
+    with pytest.raises(UnreachableError, match="answered 503"):
+        await send[method]()
+    assert [request.method for request in server.requests] == [method]
+
+
+class MovedFlink(FakeFlink):
+    """A server that sends whoever asks for `/moved` elsewhere."""
+
+    def _routes(self) -> list[web.RouteDef]:
+        return [web.get("/moved", self._moved), *super()._routes()]
+
+    async def _moved(self, _: web.Request) -> web.Response:
+        return web.Response(status=307, headers={"Location": f"{self.url}/overview"})
+
+
+async def test_nobody_is_followed_elsewhere() -> None:
+    """Credentials are for the address that the operator has named, and so is what is asked for."""
+    async with MovedFlink() as server, FlinkClient(ClusterOptions(name="fake", url=server.url)) as client:
+        with pytest.raises(UnreachableError, match="answered 307"):
+            await client.get("/moved", same)
+    assert server.asked("/overview") == 0
 
 
 async def test_an_answer_of_another_shape_is_unreachable(client: FlinkClient) -> None:
