@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -210,6 +211,26 @@ async def test_settings_are_asked_seldom_and_are_not_vital(watch: FlinkWatch, se
     assert server.asked("/jobmanager/config") == 2
     assert server.asked("/checkpoints/config") == 1
     assert (await watch.sample(after_s=300)).settings.checkpoint_interval_s == 10
+
+
+async def test_an_interval_that_cannot_be_asked_for_stays_as_it_was(watch: FlinkWatch, server: FakeFlink) -> None:
+    """How long a rescale may take follows from it: without it, one that is under way would count as late."""
+    await watch.sample()
+    server.plant(Fault(path="*/checkpoints/config"))
+    assert (await watch.sample(after_s=300)).settings.checkpoint_interval_s == 10
+    assert server.asked("/checkpoints/config") == 2
+
+
+async def test_a_job_that_was_submitted_anew_is_another_one(watch: FlinkWatch, server: FakeFlink, job: FakeJob) -> None:
+    """Under the same name nothing of the earlier one is believed, not even what is asked for seldom."""
+    await watch.sample()
+    server.vanish(job.job_id)
+    job.job_id, job.checkpoint_interval_ms = "b" * 32, 60_000
+    server.add(job)
+    server.advance(10)
+    ctx = replace(watch.context, job_id=job.job_id)
+    now = await watch.collector.update_metrics(ctx, watch.at + timedelta(seconds=10))
+    assert now.settings.checkpoint_interval_s == 60
 
 
 async def test_a_job_without_checkpoints(watch: FlinkWatch, job: FakeJob) -> None:

@@ -40,6 +40,15 @@ def test_tasks_that_have_not_reported_have_no_counters(recorded: Recorded) -> No
     assert {vertex.counters for vertex in read_details(recorded("job_starting")).vertices} == {None}
 
 
+@pytest.mark.parametrize("what", ["read-records-complete", "write-records-complete"])
+def test_sums_over_some_of_the_subtasks_are_no_counters(what: str, recorded: Recorded) -> None:
+    """Whatever of the two Flink says is not complete: the others would look like a rate that has fallen."""
+    answer = recorded("job")
+    answer["vertices"][3]["metrics"][what] = False
+    vertices = read_details(answer).vertices
+    assert [vertex.counters is None for vertex in vertices] == [False, False, False, True, False]
+
+
 def test_legacy_source_has_no_busy_time(recorded: Recorded) -> None:
     """A source of the old kind reports the text NaN; its records are known all the same."""
     source, aggregate = read_details(recorded("job_legacy_source")).vertices

@@ -106,6 +106,19 @@ def test_falling_counters_begin_an_epoch() -> None:
         assert found.is_sample
 
 
+def test_a_legacy_source_that_counts_anew_begins_an_epoch() -> None:
+    """What it has written is all that it counts."""
+
+    def written(records: float) -> Reading:
+        return replace(reading(30), counters=Counters(records_in=0.0, records_out=records))
+
+    before = first(written(3_000))
+    found = at_tick(before.seen, written(10), 10)
+    assert found is not None
+    assert found.before is None
+    assert found.seen.epoch == before.seen.epoch + 1
+
+
 def test_a_new_start_or_parallelism_begins_an_epoch() -> None:
     """Even when no counter has fallen."""
     before = first(reading(30))
