@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from obstore.store import MemoryStore
 from tests.unit.samplelog.conftest import bucket_in_memory
 
 from headgate.errors import PermanentError
 from headgate.model.identity import JobKey
 from headgate.model.tables import TABLES
 from headgate.samplelog import files, parquet
+from headgate.samplelog.bucket import ObjectPath
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.files import Address
-from headgate.samplelog.layout import Layout
+from headgate.samplelog.layout import Layout, epoch_ms
 from headgate.samplelog.manifest import Manifest, Snapshot
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.retention import expire
@@ -216,6 +220,57 @@ def test_an_expiry_that_was_killed_is_finished(root: Address) -> None:
     assert rows_of(root) == []
     assert expire(root, START + HOUR) == 3
     assert files.names(root / "samples") == []
+
+
+class KilledError(BaseException):
+    """The end of the process: nothing catches it."""
+
+
+class Bucket(MemoryStore):
+    """A bucket at which a process is killed or frozen."""
+
+    kills = False
+    """Whether whoever removes objects dies after the first of them."""
+    torn = ""
+    """The folder whose next listing took so long that nothing in it was there from its begin to its end."""
+
+    def delete(self, paths: str | Sequence[str]) -> None:
+        """Remove objects, or die over it."""
+        if self.kills:
+            super().delete(list(paths)[:1])
+            raise KilledError
+        super().delete(paths)
+
+    def list_with_delimiter(self, prefix: str | None = None, **how: Any) -> Any:
+        """List a folder, or what little of it a slow listing has met."""
+        found = super().list_with_delimiter(prefix, **how)
+        if prefix != self.torn:
+            return found
+        self.torn = ""
+        return {"common_prefixes": [], "objects": []}
+
+
+def test_an_hour_vanishes_at_once_for_every_reader() -> None:
+    """Though its files are removed one by one, and whoever does it may be killed in between."""
+    bucket = Bucket()
+    root = ObjectPath("memory://log", bucket)
+    log_with(root, 0, 10, 3600)
+    bucket.kills = True
+    with pytest.raises(KilledError):
+        expire(root, START + HOUR)
+    assert [row["at_ms"] for row in rows_of(root)] == [epoch_ms(START + HOUR)] * 2
+
+
+def test_a_listing_during_which_an_hour_was_compacted_does_not_count() -> None:
+    """A reader that was frozen over it has met neither what was there before nor what came after, and lists again."""
+    bucket = Bucket()
+    root = ObjectPath("memory://log", bucket)
+    log_with(root, 0, 10)
+    tidy(root, 70)
+    tidy(root, 80)
+    bucket.torn = SAMPLES_HOUR
+    assert len(rows_of(root)) == 4
+    assert bucket.torn == ""
 
 
 def test_a_stray_file_hides_nothing(tmp_path: Path) -> None:
