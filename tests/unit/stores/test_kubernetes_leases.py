@@ -12,12 +12,14 @@ import pytest
 
 from headgate.control.leases import Leases
 from headgate.errors import ConflictError, HeadgateError, UnreachableError
+from headgate.model.state import JobState
 from headgate.ports import Lease
 from headgate.stores.kubernetes_leases import KubernetesLeases
 from headgate.stores.lease_objects import LeaseObject
 from headgate.stores.split import SplitStateStore
 from headgate.stores.sql import SqlStateStore
 from headgate.stores.steady import SteadyClock
+from headgate.testing.builders import ORDERS
 
 ANNA, BERT = "host/anna", "host/bert"
 MINUTE = timedelta(minutes=1)
@@ -155,6 +157,33 @@ def test_a_fence_is_not_lowered(states: SqlStateStore) -> None:
         assert not states.raise_fence(replace(new, holder=ANNA, token=token))
     assert (states.token_of(1), states.token_of(2)) == (2, 0)
     assert states.let_through([new]) == {1}
+
+
+class OvertakenStates(SqlStateStore):
+    """States whose fence somebody else raises further in the same moment."""
+
+    def raise_fence(self, lease: Lease, /) -> bool:
+        """Be late."""
+        super().raise_fence(replace(lease, holder=BERT, token=lease.token + 1))
+        return super().raise_fence(lease)
+
+
+def test_a_lease_behind_whose_fence_another_one_stands_is_not_held(objects: Objects, tmp_path: Path) -> None:
+    """Nothing could be saved under it: it is given back at once, for whoever comes next."""
+    with closing(OvertakenStates(f"sqlite:///{tmp_path}/headgate.db")) as states:
+        leases = KubernetesLeases(objects, states)
+        assert leases.acquire(1, ANNA, MINUTE, now=NOON) is None
+        assert leases.leases(now=NOON) == ()
+
+
+def test_a_save_under_a_lease_that_was_followed_is_refused(leases: KubernetesLeases, states: SqlStateStore) -> None:
+    """By the store of states itself, whatever the objects say: whoever was frozen wakes up too late."""
+    store, lease = SplitStateStore(states, leases), taken(leases)
+    assert store.save(ORDERS, JobState(), 0, lease=lease) == 1
+    assert states.raise_fence(replace(lease, holder=BERT, token=lease.token + 1))
+    with pytest.raises(ConflictError, match="no longer host/anna's"):
+        store.save(ORDERS, JobState(), 1, lease=lease)
+    assert store.load(ORDERS).version == 1
 
 
 def test_a_round_lists_once_and_writes_what_it_holds(states: SqlStateStore, objects: Objects) -> None:
