@@ -117,6 +117,21 @@ async def test_advice_mode_withdraws_what_was_not_confirmed(world: Scenario) -> 
     assert EventReason.INTENT_RECOVERED in world.events.reasons
 
 
+async def test_advice_mode_follows_what_was_confirmed_to_its_end(world: Scenario) -> None:
+    """The engine is at it whatever Headgate may do from now on: that it is reached is seen and told."""
+    world.engine.obeys = False
+    await world.tick(0)
+    world.mode = Mode.ADVISE
+    await world.tick(5)
+    world.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 4}))
+    world.factors = {}
+
+    await world.tick(30)
+
+    assert world.events.reasons[-1] is EventReason.RESCALE_REACHED
+    assert world.store.load(ORDERS).state.history[0].reached_at == at(30)
+
+
 async def test_an_engine_that_changed_without_answering_is_not_asked_again(world: Scenario) -> None:
     """The answer was lost, the change was made: it is recognised by the running parallelism."""
     world.engine.realize_faults = [UnreachableError("no answer")]
