@@ -274,6 +274,16 @@ async def test_a_job_that_its_cluster_does_not_know_is_given_up_no_sooner_than_a
     assert EventReason.RESCALE_NOT_REACHED in world.events.reasons
 
 
+async def test_a_redeploy_that_nobody_looked_after_for_long_is_not_begun() -> None:
+    """What it was decided for may be over; the realizer still finishes one that has stopped its job."""
+    asked: list[JobContext] = []
+    world = Scenario(engine=ReplacingEngine(seen=asked.append))
+    world.engine.add(context(), orders())
+    await begun(world)
+    await world.tick(86_400)
+    assert [ctx.options.scaling_enabled for ctx in asked] == [True, False]
+
+
 async def test_a_redeploy_is_finished_by_what_began_it() -> None:
     """Nobody can ask a stopped job for its own options, which may have chosen the realizer."""
     asked: list[JobContext] = []
