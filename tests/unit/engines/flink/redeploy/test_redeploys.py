@@ -317,6 +317,22 @@ async def test_a_start_without_slots_is_cancelled_in_time(
     assert "did not all run within 0:01:00" in await refusal(headgate)
 
 
+async def test_a_start_that_came_up_just_in_time_is_not_cancelled(
+    flink: RedeployableFlink, headgate: RedeployingService
+) -> None:
+    """It is looked at only after its limit, and works by then."""
+    flink.starting = True
+    await headgate.order("orders", WANTED)
+    await headgate.until(lambda: flink.alive == [NEW], LIMIT)
+    flink.ready()
+    flink.advance(61)
+    looks = flink.asked("/jobs/overview")
+    await until_quietly(lambda: flink.asked("/jobs/overview") > looks)
+    await reached(headgate)
+    assert flink.alive == [NEW]
+    assert not flink.asked(f"/jobs/{NEW}", "PATCH")
+
+
 async def test_a_slow_savepoint_is_waited_for_however_long_it_takes(
     flink: RedeployableFlink, headgate: RedeployingService
 ) -> None:
