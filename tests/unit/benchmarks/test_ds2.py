@@ -7,11 +7,8 @@ import json
 import pytest
 from benchmarks.ds2 import cells, draws, wordcount
 from benchmarks.ds2.__main__ import RESULTS
-from benchmarks.ds2.page import BEGIN, END, rendered
-from benchmarks.ds2.published import MAPPER, STEPS
-from benchmarks.ds2.service import busy_at, hindered, stretched, through
+from benchmarks.ds2.published import STEPS
 from benchmarks.ds2.trial import DS2, learning
-from benchmarks.page import PAGE, with_part
 
 from headgate.options.autoscaler import AutoscalerOptions
 
@@ -61,39 +58,12 @@ def test_the_optimum_is_the_least_that_sustains_the_target(setting: cells.Settin
         assert operator.true_rate(optimum - 1) < operator.target <= operator.true_rate(optimum)
 
 
-def test_too_many_subtasks_are_slowed_down_by_the_busy_ones_only() -> None:
-    """At weight 1 a vertex of any size above what it needs is as fast for each subtask as at just enough."""
-    mapper = through(MAPPER)
-    operator = hindered(mapper, mapper(10), 1.0)
-
-    assert busy_at(mapper, mapper(10)) == pytest.approx(10)
-    assert operator.true_rate(20) == pytest.approx(2 * mapper(10))
-    assert operator.true_rate(8) == mapper(8)
-
-
-def test_the_mapper_s_curve_goes_through_its_points() -> None:
-    """Straight lines between them, the last one prolonged; stretching moves the points apart."""
-    mapper = through(MAPPER)
-
-    assert all(mapper(parallelism) == rate for parallelism, rate in MAPPER.items())
-    assert mapper(3) == (MAPPER[2] + MAPPER[4]) / 2
-    assert mapper(32) == pytest.approx(2 * MAPPER[26] - MAPPER[20])
-    assert stretched(mapper, 2.0)(16) == MAPPER[8]
-
-
 def test_random_queries_have_the_optimum_that_they_were_drawn_for() -> None:
     """The same seed gives the same queries; a curve rises as far as anybody goes."""
     for query in draws.drawn(1):
         assert query.curve(query.optimum - 1) < query.need <= query.curve(query.optimum)
         assert query.curve(query.optimum + 10) > query.curve(query.optimum)
     assert [query.seed for query in draws.drawn(1)] == [query.seed for query in draws.drawn(1)]
-
-
-def test_the_page_is_made_of_the_results() -> None:
-    """The tables in the docs are what the raw results beside the benchmark say."""
-    page = PAGE.read_text(encoding="utf-8")
-
-    assert with_part(page, rendered(json.loads(RESULTS.read_text(encoding="utf-8"))), begin=BEGIN, end=END) == page
 
 
 def test_the_results_keep_what_is_claimed() -> None:

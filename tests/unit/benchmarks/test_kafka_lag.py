@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.kafka_lag import RESULTS, read
 from benchmarks.kafka_lag_figures import Run
-from benchmarks.kafka_lag_page import BEGIN, END, PAGE, rendered
 from benchmarks.kafka_lag_setting import COURSE, SeededLoad
-from benchmarks.page import with_part
 
 STEP_S = SeededLoad.of(1).phase_s
 DOWN_S = STEP_S + COURSE.high_s
@@ -46,10 +43,3 @@ def test_a_shrink_under_load_is_wrong() -> None:
     """It is seen, and so is a job that never comes to what it needs."""
     assert run((-10, 1), (STEP_S + 5, 5), (STEP_S + 50, 2)).wrong_shrinks == 1
     assert run((-10, 1)).enough_after_s is None
-
-
-def test_the_page_says_what_the_committed_runs_say() -> None:
-    """Nobody has edited its tables by hand, nor forgotten to make them anew."""
-    page = PAGE.read_text(encoding="utf-8")
-
-    assert with_part(page, rendered(read(RESULTS)), begin=BEGIN, end=END) == page

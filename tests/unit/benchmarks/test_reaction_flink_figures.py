@@ -88,13 +88,6 @@ def test_a_step_is_answered_once_all_has_been_well_for_long_enough() -> None:
     assert not answered(up(*BY_SCRIPT.looks, look(71, 4, 4, lag=900)), hold_s=1)
 
 
-def test_a_step_is_read_as_it_was_kept() -> None:
-    """All of it."""
-    step = Step(per_s=1600, looks=BY_SCRIPT.looks, phase_s=4.2)
-    read = Step.of(step.told)
-    assert (read.per_s, read.phase_s, list(read.looks)) == (1600, 4.2, list(step.looks))
-
-
 def test_sizes_follow_from_the_load_by_arithmetic() -> None:
     """400/s keep the aggregation 0.6 busy, 1,600/s keep it 2.4 busy; 70 % is aimed at."""
     assert (Step(per_s=400, looks=()).wanted, up().wanted) == (1, 4)
