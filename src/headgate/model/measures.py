@@ -82,11 +82,8 @@ class Measure(Enum):
         """Keep the parts of the declaration under names."""
         self.column = column
         self.kind = kind
-
-    @property
-    def bit(self) -> int:
-        """The measure's bit in a row's `infinite` mask."""
-        return 1 << list(Measure).index(self)
+        self.bit = 1 << len(type(self).__members__)
+        """The measure's bit in a row's `infinite` mask: by its place in the declaration."""
 
 
 class JobMeasure(StrEnum):
