@@ -13,14 +13,14 @@ from headgate.model.downtime import Downtime
 from headgate.simulate import Run, Simulation, read_scenario
 
 SCENARIO = """
-duration: 24 min
+duration: 13 min
 collect.interval: 5 s
 decide.interval: 10 s
 cluster: {checkpoint-interval: 10 s, cooldown: 5 s, restart: {base: 6 s, restore-rate: 100000000}}
 jobs:
   - name: pipe
     vertices:
-      - {name: source, curve.rate: 100000, load: {rate: 500, amplitude: 300, period: 6 min}}
+      - {name: source, curve.rate: 100000, load: {rate: 500, amplitude: 300, period: 3 min}}
       - {name: count, curve.rate: 100, parallelism: 4, state-bytes: 1e9}
 job.autoscaler:
   metrics.window: 40 s

@@ -77,16 +77,18 @@ def test_no_decision_is_made_while_the_windows_reach_back_before_a_change(steppe
 def test_it_stays_within_the_job_s_bounds() -> None:
     """What the HPA wants beyond them is not had: three subtasks are all there may be."""
     options = replace(STEP.autoscaler, min_parallelism=2, max_parallelism=3)
-    bounded = replace(STEP, autoscaler=options, duration=timedelta(minutes=25))
+    bounded = replace(STEP, autoscaler=options, duration=timedelta(minutes=15))
     assert {frame.parallelism["pipe"] for frame in simulate(bounded).job.frames} <= {2, 3}
 
 
 def test_a_wave_is_followed_without_a_growing_lag() -> None:
-    """Three hours of slow waves: the job grows and shrinks with it, and is late for a small part of the time."""
+    """A slow wave and a half: the job grows and shrinks with it, and is late for a small part of the time."""
     wave = Scenario(
-        jobs=(job("wave", vertex("pipe", 1000, load=sine(5000, 3000, timedelta(minutes=90)), parallelism=8)),),
+        jobs=(job("wave", vertex("pipe", 1000, load=sine(5000, 3000, timedelta(minutes=45)), parallelism=8)),),
         autoscaler=HPA,
-        duration=timedelta(hours=3),
+        duration=timedelta(minutes=68),
+        collect_interval=timedelta(seconds=20),
+        decide_interval=timedelta(minutes=1),
     )
     run = simulate(wave)
     summary = summarise(run.job, wave)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,6 +17,7 @@ from headgate.simulate import (
     ClusterSettings,
     Failure,
     FailureKind,
+    Run,
     Scenario,
     Simulation,
     constant,
@@ -45,9 +47,15 @@ PIPE = job(
 STORY = Scenario(jobs=(PIPE,), autoscaler=QUICK, duration=timedelta(minutes=15))
 
 
+@functools.cache
+def story() -> Run:
+    """Run the story once for all who read it."""
+    return simulate(STORY)
+
+
 def test_a_job_that_is_too_small_becomes_as_large_as_its_load_needs() -> None:
     """1000/s at 150/s a subtask and a target of 0.7 are 10 subtasks, by arithmetic; one rescale does it."""
-    run = simulate(STORY)
+    run = story()
     assert run.job.parallelism == {"source": 1, "count": 10, "sink": 1}
     (rescale,) = run.job.rescales
     assert rescale.cause is Cause.RESCALE
@@ -58,7 +66,7 @@ def test_a_job_that_is_too_small_becomes_as_large_as_its_load_needs() -> None:
 
 def test_every_cycle_leaves_its_decision() -> None:
     """Thirty cycles in fifteen minutes, each with a reason, the first of them before anything could be decided."""
-    decisions = simulate(STORY).job.decisions
+    decisions = story().job.decisions
     assert len(decisions) == 30
     assert all(decision.message for decision in decisions)
     assert decisions[0].outcome is Outcome.NOT_READY
@@ -68,7 +76,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
     """With noise on load and measurement, to the last bit; another seed gives another run."""
     source = replace(PIPE.vertices[0], load=constant(1000, noise=0.1))
     noisy = replace(PIPE, vertices=(source, *PIPE.vertices[1:]))
-    scenario = replace(STORY, jobs=(noisy,), measurement_noise=0.05, duration=timedelta(minutes=8), seed=3)
+    scenario = replace(STORY, jobs=(noisy,), measurement_noise=0.05, duration=timedelta(minutes=4), seed=3)
     first, second, other = simulate(scenario), simulate(scenario), simulate(replace(scenario, seed=4))
     assert first.job.frames == second.job.frames
     assert first.job.decisions == second.job.decisions
@@ -80,7 +88,7 @@ def test_stepping_and_running_on_is_the_same_as_running() -> None:
     stepped = Simulation(STORY)
     for minutes in (1, 2.5, 7):
         stepped.advance_to(timedelta(minutes=minutes))
-    assert stepped.run().job.decisions == simulate(STORY).job.decisions
+    assert stepped.run().job.decisions == story().job.decisions
 
 
 def test_a_simulation_may_be_changed_while_it_stands_still() -> None:
@@ -95,7 +103,7 @@ def test_a_simulation_may_be_changed_while_it_stands_still() -> None:
 def test_an_excluded_vertex_is_left_alone() -> None:
     """The options are the service's own."""
     options = replace(QUICK, vertex_exclude_ids=("count",))
-    assert simulate(replace(STORY, autoscaler=options)).job.rescales == ()
+    assert simulate(replace(STORY, autoscaler=options, duration=timedelta(minutes=5))).job.rescales == ()
 
 
 def test_a_refused_rescale_is_not_made_and_said() -> None:
@@ -109,7 +117,7 @@ def test_a_refused_rescale_is_not_made_and_said() -> None:
 def test_a_request_whose_answer_got_lost_is_made_once() -> None:
     """The job changes all the same, and is asked for nothing twice."""
     lost = Failure(what=FailureKind.LOST_ANSWER, at=timedelta(), duration=timedelta(hours=1))
-    run = simulate(replace(STORY, failures=(lost,)))
+    run = simulate(replace(STORY, failures=(lost,), duration=timedelta(minutes=6)))
     assert len(run.job.rescales) == 1
     assert run.job.parallelism["count"] == 10
 
@@ -133,7 +141,7 @@ def test_a_job_that_vanishes_is_no_longer_decided_on() -> None:
 
 def test_too_few_slots_are_reported() -> None:
     """The job gets what there is."""
-    scenario = replace(STORY, cluster=ClusterSettings(slots=6), duration=timedelta(minutes=20))
+    scenario = replace(STORY, cluster=ClusterSettings(slots=6), duration=timedelta(minutes=8))
     run = simulate(scenario)
     assert max(frame.slots for frame in run.job.frames) <= 6
 
@@ -141,14 +149,14 @@ def test_too_few_slots_are_reported() -> None:
 def test_two_jobs_are_looked_after_side_by_side() -> None:
     """Each decision is of one job."""
     other = job("other", vertex("source", 100_000, load=constant(200)), vertex("count", 150))
-    run = simulate(replace(STORY, jobs=(PIPE, other)))
+    run = simulate(replace(STORY, jobs=(PIPE, other), duration=timedelta(minutes=6)))
     assert run.jobs["pipe"].parallelism["count"] == 10
     assert run.jobs["other"].parallelism["count"] == 2
 
 
 def test_frames_tell_the_story_in_numbers() -> None:
     """Lag while the job is too small, downtime at the rescale, none of it in the end."""
-    frames = simulate(STORY).job.frames
+    frames = story().job.frames
     assert frames[5].lag > 0
     assert any(not frame.running for frame in frames)
     assert sum(frame.arrivals_per_s * frame.span_s for frame in frames) == pytest.approx(900 * 1000)
