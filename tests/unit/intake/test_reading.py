@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.agent.reporting import body_of
@@ -52,6 +52,7 @@ def test_samples_and_decisions_arrive_as_they_were_sent() -> None:
     assert arrived.decisions == (plain,)
 
 
+@settings(max_examples=20)
 @given(st.lists(events(), max_size=5))
 def test_events_arrive_as_they_were_sent(told: list[Event]) -> None:
     """Whatever they are about."""

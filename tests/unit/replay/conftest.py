@@ -84,7 +84,7 @@ def start(tmp_path: Path) -> Start:
     return lambda *jobs: service(tmp_path / "log", *jobs)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def replayed() -> Replay:
     """Give what replays a run from an instant on, all of it unless told otherwise, with other options if any."""
 
@@ -95,6 +95,12 @@ def replayed() -> Replay:
         return replay(options_for(run.root), stretch, OtherOptions.read(named))
 
     return replayed
+
+
+@pytest.fixture(scope="session")
+def ambitious(eventful: RecordedService, replayed: Replay) -> Report:
+    """Give the eventful run replayed with a lower utilization target, with which the first growth goes further."""
+    return replayed(eventful, utilization_target="0.4")
 
 
 def options_for(log: Path) -> ServiceOptions:

@@ -13,6 +13,7 @@ from headgate.cli import app
 from headgate.errors import ConfigError
 from headgate.rescales.measure import Order, done_runs
 from headgate.rescales.plan import plan_text
+from headgate.rescales.plots import draw_plots
 from headgate.rescales.rows import Row
 from headgate.rescales.runs_file import RunsFile
 from headgate.rescales.series import draw_series
@@ -59,7 +60,7 @@ def test_the_command_plans_without_measuring(tmp_path: Path, measured: list[Row]
 
 
 def test_the_command_reports_and_draws(tmp_path: Path, series_rows: list[Row]) -> None:
-    """The table of the file, and the plots where they are wanted."""
+    """The table of the file, and the plots where they are wanted: the same ones as long as the file is the same."""
     file = RunsFile(tmp_path / "runs.csv")
     for row in series_rows:
         file.append(row)
@@ -68,4 +69,7 @@ def test_the_command_reports_and_draws(tmp_path: Path, series_rows: list[Row]) -
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     assert "| redeploy | rocksdb | 500 |" in result.output
-    assert len(list(plots.iterdir())) == 4
+    drawn = {path.name: path.read_bytes() for path in draw_plots(series_rows, tmp_path / "again")}
+    assert len(drawn) == 4
+    assert {path.name: path.read_bytes() for path in plots.iterdir()} == drawn
+    assert all(b"<svg" in drawing for drawing in drawn.values())

@@ -81,8 +81,8 @@ def _beside(values: Floats, weights: Sequence[int]) -> list[Floats]:
 def _together(values: Ints, scale: int) -> Ints:
     """Add up so many columns at a time, beginning at the right."""
     rows, width = values.shape
-    padded = np.pad(values, ((0, 0), (-width % scale, 0)))
-    summed: Ints = padded.reshape(rows, -1, scale).sum(axis=2)
+    lacking = np.zeros((rows, -width % scale), dtype=values.dtype)
+    summed: Ints = np.hstack([lacking, values]).reshape(rows, -1, scale).sum(axis=2)
     return summed
 
 
