@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from time import monotonic, sleep
 
 from tests.unit.control.streaming import CALM, RETURNS, Load, StreamingEngine
+from tests.unit.no_time import JumpingLoop, in_no_time
 
 from headgate.control.early import EarlyTicks
 from headgate.control.observation import Observer
@@ -48,7 +48,7 @@ class GrowingEngine(StreamingEngine):
         if ctx.key == ORDERS and len(self.looks(ORDERS)) == BEFORE:
             self.loads[ORDERS] = Load(rates={0: 100 * CALM, (tick - START).total_seconds(): 400 * CALM})
         if not is_tick(tick):
-            await asyncio.sleep(self.closely_takes.total_seconds())
+            await passed(self.closely_takes)
         return await super().update_metrics(ctx, tick)
 
     def looks(self, job: JobKey) -> list[datetime]:
@@ -67,8 +67,17 @@ class SlowEvaluator:
         self, candidates: Sequence[Candidate], now: datetime, /
     ) -> Mapping[JobKey, EvaluatedMetrics | NotReady]:
         """Take it."""
-        sleep(self.takes.total_seconds())
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, JumpingLoop)
+        loop.threads.takes_s = self.takes.total_seconds()
         return self.behind.evaluate(candidates, now)
+
+
+async def passed(time: timedelta) -> None:
+    """Let some time pass."""
+    over = asyncio.Event()
+    asyncio.get_running_loop().call_later(time.total_seconds(), over.set)
+    await over.wait()
 
 
 class BrokenTicks(EarlyTicks):
@@ -96,11 +105,11 @@ class Service:
 
     def __post_init__(self) -> None:
         """Put the pieces together."""
-        self.world, self._stop, self._began = Scenario(engine=self.engine), asyncio.Event(), monotonic()
+        self.world, self._stop = Scenario(engine=self.engine), asyncio.Event()
 
     def clock(self) -> datetime:
         """Give the present."""
-        return START + timedelta(seconds=monotonic() - self._began)
+        return START + timedelta(seconds=asyncio.get_running_loop().time())
 
     def _listen(self, told: list[Decision], decisions: tuple[Decision, ...]) -> None:
         told.extend(decisions)
@@ -109,7 +118,7 @@ class Service:
             self._stop.set()
 
     async def run(self, *, decides: bool = True, takes: timedelta = timedelta(), every: timedelta = COLLECT) -> None:
-        """Run until it is over, or for a few seconds."""
+        """Run until it is over."""
         cycle = replace(
             self.world.cycle(),
             evaluator=SlowEvaluator(self.world.evaluator, takes),
@@ -146,6 +155,7 @@ def is_tick(at: datetime) -> bool:
     return tick_of(at, COLLECT) == at
 
 
+@in_no_time
 async def test_a_job_that_changes_is_decided_for_between_the_ticks() -> None:
     """It alone, and at an instant that no cycle has: the log tells both apart by their time."""
     service = Service()
@@ -156,6 +166,7 @@ async def test_a_job_that_changes_is_decided_for_between_the_ticks() -> None:
     assert not any(is_tick(decision.at) for decision in service.early)
 
 
+@in_no_time
 async def test_only_the_job_that_changes_is_looked_at_between_the_ticks() -> None:
     """The other one is asked at its ticks, and so is this one before its change."""
     service = Service()
@@ -166,6 +177,7 @@ async def test_only_the_job_that_changes_is_looked_at_between_the_ticks() -> Non
     assert all(is_tick(at) for at in [*service.engine.looks(RETURNS), *looks[:BEFORE]])
 
 
+@in_no_time
 async def test_a_change_that_a_usual_look_shows_is_decided_for_at_once() -> None:
     """Nobody waits until it would be looked at between the ticks, and nobody looks then."""
     service = Service(closely=timedelta(seconds=2))
@@ -176,6 +188,7 @@ async def test_a_change_that_a_usual_look_shows_is_decided_for_at_once() -> None
     assert all(is_tick(at) for at in service.engine.looks(ORDERS))
 
 
+@in_no_time
 async def test_where_somebody_else_decides_nothing_is_done_between_the_ticks() -> None:
     """A process that only takes samples takes them at their ticks."""
     service = Service()
@@ -188,6 +201,7 @@ async def test_where_somebody_else_decides_nothing_is_done_between_the_ticks() -
     assert all(is_tick(at) for _, at in service.engine.asked)
 
 
+@in_no_time
 async def test_what_fails_between_the_ticks_is_an_event_and_no_more() -> None:
     """The service goes on, its ticks too, and looks again at the next occasion."""
     service = Service(is_over=lambda service: len(service.world.events.told) > 6)
@@ -199,12 +213,13 @@ async def test_what_fails_between_the_ticks_is_an_event_and_no_more() -> None:
     assert all("deciding early" in event.message for event in told)
 
 
+@in_no_time
 async def test_a_job_is_decided_for_in_the_order_of_time() -> None:
     """However long a look between the ticks takes, or a cycle: what is decided after it was decided later."""
     service = Service(is_over=lambda service: len(service.early) > 1 and len(service.usual) > 20)
-    service.engine.closely_takes = timedelta(milliseconds=120)
+    service.engine.closely_takes = timedelta(milliseconds=117)
 
-    await service.run(takes=timedelta(milliseconds=100), every=timedelta(milliseconds=200))
+    await service.run(takes=timedelta(milliseconds=97), every=timedelta(milliseconds=200))
 
     of_orders = [decision.at for decision in service.made if decision.job == ORDERS]
     assert all(earlier < later for earlier, later in pairwise(of_orders))
