@@ -40,6 +40,7 @@ class FakeWeb:
         answers: by path with its query.
         answering: answers instead, by what is asked.
         requests: everything that was asked, in order.
+        asked: set once anything was.
     """
 
     def __init__(self, answer: WebAnswer | None = None) -> None:
@@ -48,6 +49,7 @@ class FakeWeb:
         self.answers: dict[str, WebAnswer] = {}
         self.answering: Callable[[WebRequest], WebAnswer] | None = None
         self.requests: list[WebRequest] = []
+        self.asked = asyncio.Event()
         self.url = ""
         self._stopping = asyncio.Event()
         self._runner: web.AppRunner | None = None
@@ -77,6 +79,7 @@ class FakeWeb:
             form={key: str(value) for key, value in form.items()},
         )
         self.requests.append(asked)
+        self.asked.set()
         answer = self.answering(asked) if self.answering else self.answers.get(request.raw_path, self.answer)
         if answer.after_s:
             try:

@@ -32,7 +32,8 @@ class Broker:
     topics: dict[str, list[int]] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     failure: str = ""
-    takes_s: float = 0.0
+    slow: asyncio.Event | None = None
+    """Set when it answers; None: at once."""
     asked: list[list[Partition]] = field(default_factory=list)
 
     def partitions(self) -> Mapping[str, Sequence[Partition]]:
@@ -60,7 +61,8 @@ def brokers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Broker]:
             self._name, self._broker = name, known[login.url]
 
         async def ask(self, question: Callable[[Broker], Any]) -> Any:
-            await asyncio.sleep(self._broker.takes_s)
+            if self._broker.slow:
+                await self._broker.slow.wait()
             if self._broker.failure:
                 message = f"{self._name}: {self._broker.failure}"
                 raise UnreachableError(message)
@@ -213,17 +215,17 @@ async def test_a_topic_is_not_found_on_another_cluster_while_its_own_is_away(
 
 async def test_slow_brokers_hold_up_nobody(told: Told, brokers: dict[str, Broker]) -> None:
     """Who asks is told that there is no answer yet, which is no event; when it has come, it counts."""
-    brokers["main:9092"].takes_s = 0.1
+    brokers["main:9092"].slow = answers = asyncio.Event()
     assert isinstance(await told.read("orders"), Missing)
     assert told.events == []
-    await asyncio.sleep(0.1)
+    answers.set()
 
     assert await told.read("orders") == {("orders", 0): 10.0, ("orders", 1): 20.0}
 
 
 async def test_brokers_that_are_late_twice_do_not_answer(told: Told, brokers: dict[str, Broker]) -> None:
     """Nothing has come in between: that is more than a slow answer."""
-    brokers["main:9092"].takes_s = 5.0
+    brokers["main:9092"].slow = asyncio.Event()
     assert isinstance(await told.read("orders"), Missing)
     told.passes(1)
 

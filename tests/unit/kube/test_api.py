@@ -63,8 +63,7 @@ def login(server: FakeWeb, tmp_path: Path) -> WatchedLogin:
 async def under_way(server: FakeWeb, api: KubernetesApi) -> asyncio.Task[Any]:
     """Begin the slow call."""
     task = asyncio.create_task(api.call("GET", "/slow"))
-    while not server.requests:  # noqa: ASYNC110 -- the server has no event for it
-        await asyncio.sleep(0.01)
+    await server.asked.wait()
     return task
 
 

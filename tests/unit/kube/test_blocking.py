@@ -52,8 +52,7 @@ async def test_a_closed_one_gives_up_what_is_under_way_and_opens_again(api: Bloc
     """Whoever waits is told; what is asked later has a connection of its own."""
     server.answer = WebAnswer(after_s=60)
     waiting = asyncio.create_task(asyncio.to_thread(api.run, version))
-    while not server.requests:  # noqa: ASYNC110 -- the server has no event for it
-        await asyncio.sleep(0.01)
+    await server.asked.wait()
     await asyncio.to_thread(api.close)
     with pytest.raises(UnreachableError, match="asked no more"):
         await waiting

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import psutil
 import pytest
@@ -29,6 +31,7 @@ Hosting = Callable[..., PluginHost]
 
 CODE = """
 import asyncio, os, sys, time
+from pathlib import Path
 from headgate.errors import NotFoundError
 
 class Plain:
@@ -92,8 +95,8 @@ class Blocking:
         pass
 
     async def realize_parallelism_overrides(self, ctx, overrides):
-        time.sleep(float(ctx.job_id))
-        return True
+        Path(ctx.job_id, "begun").write_text("begun")
+        return bool(Path(ctx.job_id, "gate").read_text())
 
     async def realize_config_overrides(self, ctx, changes):
         raise RuntimeError("no idea how")
@@ -249,16 +252,24 @@ def test_only_what_the_options_must_change_for_refuses_the_start(hosting: Hostin
 
 
 @pytest.mark.usefixtures("strangers")
-async def test_a_realizer_that_blocks_holds_nobody_else_up(hosting: Hosting) -> None:
+async def test_a_realizer_that_blocks_holds_nobody_else_up(hosting: Hosting, tmp_path: Path) -> None:
     """It has a thread of its own; what it raises is its failure."""
     realizer = hosting().ready(Kind.SCALING_REALIZER, "blocking").port
-    under_way = asyncio.create_task(realizer.realize_parallelism_overrides(context(job_id="0.3"), {}))
-    turns = 0
-    while not under_way.done():
-        await asyncio.sleep(0.01)
-        turns += 1
-    assert under_way.result()
-    assert turns > 10
+    begun, gate, others_went_on = tmp_path / "begun", tmp_path / "gate", Event()
+    os.mkfifo(begun)
+    os.mkfifo(gate)
+
+    def open_gate() -> bool:
+        in_time = others_went_on.wait(30)
+        gate.write_text("open")
+        return in_time
+
+    opened = asyncio.get_running_loop().run_in_executor(None, open_gate)
+    under_way = asyncio.create_task(realizer.realize_parallelism_overrides(context(job_id=str(tmp_path)), {}))
+    await asyncio.to_thread(begun.read_text)
+    others_went_on.set()
+    assert await opened
+    assert await under_way
     with pytest.raises(PluginError, match="plugin blocking of strangers raised RuntimeError: no idea how"):
         await realizer.realize_config_overrides(context(), None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import Mapping
@@ -103,11 +102,15 @@ async def test_a_command_that_fails_is_a_fault_that_passes(
 
 async def test_one_that_takes_too_long_is_killed_with_all_that_it_started(scripts: Path) -> None:
     """Nothing is left to run on behind Headgate's back."""
-    slow = f"sh -c '(sleep 1; touch {scripts}/late) & echo $$ >{scripts}/pid; sleep 60'"
-    with pytest.raises(UnreachableError, match=r"did not end within 0\.2 s"):
-        await provider(scripts, count=slow, timeout="200 ms").workers()
-    await asyncio.sleep(1.2)
-    assert not (scripts / "late").exists()
+    pipe = scripts / "pipe"
+    os.mkfifo(pipe)
+    slow = f"sh -c '(sleep 30; echo survived) >{pipe} & sleep 60'"
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as child:
+        with pytest.raises(UnreachableError, match=r"did not end within 0\.2 s"):
+            await provider(scripts, count=slow, timeout="200 ms").workers()
+        # The pipe ends when the last process that holds it does.
+        os.set_blocking(child.fileno(), True)
+        assert child.read() == b""
 
 
 async def test_what_a_command_leaves_behind_is_not_waited_for(scripts: Path) -> None:

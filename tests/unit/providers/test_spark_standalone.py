@@ -86,7 +86,6 @@ async def _until_ended(provider: SparkStandaloneProvider, directory: Path) -> No
     async with asyncio.timeout(30):
         while list((directory / FOLDER).glob("*.pid")):
             await provider.workers()
-            await asyncio.sleep(0.01)
 
 
 async def test_a_signal_that_was_never_sent_is_sent_later(parameters: Mapping[str, str]) -> None:
