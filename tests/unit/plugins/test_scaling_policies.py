@@ -18,7 +18,7 @@ from headgate.testing.reacting import reactive
 Hosting = Callable[..., PluginHost]
 CODE = """
 import os
-import time
+import signal
 
 class Odd:
     def __init__(self, parameters):
@@ -28,7 +28,7 @@ class Odd:
         if self.mood == "angry":
             raise OSError("the service is away")
         if self.mood == "slow":
-            time.sleep(60)
+            signal.pause()
         if self.mood == "silly":
             return {vertex: 0 for vertex in topology.by_id}
         if self.mood == "pid":

@@ -69,7 +69,7 @@ def test_the_command_reports_and_draws(tmp_path: Path, series_rows: list[Row]) -
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     assert "| redeploy | rocksdb | 500 |" in result.output
-    drawn = {path.name: path.read_bytes() for path in draw_plots(series_rows, tmp_path / "again")}
+    drawn = {path.name: path.read_bytes() for path in draw_plots(file.rows(), tmp_path / "again")}
     assert len(drawn) == 4
     assert {path.name: path.read_bytes() for path in plots.iterdir()} == drawn
     assert all(b"<svg" in drawing for drawing in drawn.values())

@@ -28,6 +28,7 @@ STEP = Scenario(
     jobs=(job("step", vertex("pipe", 2000, load=steps({0: 2500, 600: 8000, 2000: 2500}), parallelism=2)),),
     autoscaler=replace(HPA, utilization_target=0.8),
     duration=timedelta(minutes=55),
+    decide_interval=timedelta(minutes=1),
 )
 """Two subtasks are 0.625 busy; the step needs four of them at least, five for the target."""
 

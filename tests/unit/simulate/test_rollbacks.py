@@ -21,9 +21,9 @@ from headgate.simulate import SicknessKind, Simulation, read_scenario
 from headgate.testing.sick import QUICK
 
 SCENARIO = """
-duration: 8 min
+duration: 5 min
 collect.interval: 5 s
-decide.interval: 10 s
+decide.interval: 20 s
 cluster: {checkpoint-interval: 10 s, cooldown: 5 s, restart: {base: 5 s, retry-delay-max: 5 s}}
 jobs:
   - name: pipe
@@ -54,7 +54,7 @@ def test_a_file_may_say_at_which_parallelism_a_job_is_sick(written: Path) -> Non
     run = simulation.run()
     assert simulation.scenario.jobs[0].sicknesses[0].what is SicknessKind.NETWORK_MEMORY
     assert run.job.parallelism["count"] == 3
-    assert simulation.cluster.jobs["pipe"].status(480) is JobStatus.RUNNING
+    assert simulation.cluster.jobs["pipe"].status(300) is JobStatus.RUNNING
     assert [each.cause for each in run.job.rescales] == [Cause.RESCALE, Cause.RESCALE]
     (rollback,) = run.job.rollbacks
     assert "network buffers" in rollback.message
@@ -62,12 +62,12 @@ def test_a_file_may_say_at_which_parallelism_a_job_is_sick(written: Path) -> Non
 
 def test_after_its_pause_and_its_expiry_the_same_is_tried_again(written: Path) -> None:
     """Not before: a bound that has expired holds nothing."""
-    rollback = RollbackOptions(pause=timedelta(seconds=30), bound_expiry=timedelta(minutes=4))
+    rollback = RollbackOptions(pause=timedelta(seconds=30), bound_expiry=timedelta(minutes=2))
     scenario = replace(read_scenario(written, {}), autoscaler=replace(QUICK, rollback=rollback))
     run = Simulation(scenario).run()
     tried = [each for each in run.job.decisions if each.acts and max(to.wanted for to in each.changes.values()) >= 7]
     assert len(tried) == 2
-    assert tried[1].at - run.job.rollbacks[0].at >= timedelta(minutes=4)
+    assert tried[1].at - run.job.rollbacks[0].at >= timedelta(minutes=2)
 
 
 def test_more_memory_lets_a_job_run_at_what_made_it_sick(written: Path) -> None:

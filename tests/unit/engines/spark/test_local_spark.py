@@ -94,12 +94,12 @@ def test_an_application_is_awaited_stopped_and_killed(tmp_path: Path) -> None:
 
     try:
         assert run("print('done')").wait(timedelta(seconds=30)) == 0
-        sleeping = run("import time; time.sleep(600)")
+        sleeping = run("import signal; signal.pause()")
         with pytest.raises(PermanentError, match="program still runs after 0:00:00; its last lines:\ndone"):
             sleeping.wait(timedelta())
         sleeping.stop()
         assert sleeping.wait(timedelta(seconds=30)) != 0
-        other = run("import time; time.sleep(600)")
+        other = run("import signal; signal.pause()")
         other.kill()
         other.kill()
         assert not other.running

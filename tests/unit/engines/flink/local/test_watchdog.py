@@ -13,7 +13,7 @@ import pytest
 from headgate.engines.flink.local.watchdog import guarded
 
 PARENT = """
-import os, signal, sys, time
+import os, signal, sys
 from pathlib import Path
 from headgate.engines.flink.local.processes import Children
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
@@ -21,7 +21,7 @@ command = ["sh", "-c", "sleep 10; echo survived"]
 children = Children()
 children.start("sleeper", command, environment=os.environ, output=Path(sys.argv[1]))
 print("started", flush=True)
-time.sleep(60)
+signal.pause()
 """
 
 

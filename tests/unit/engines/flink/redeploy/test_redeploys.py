@@ -254,7 +254,7 @@ async def test_a_job_that_somebody_else_starts_while_it_is_down_is_left_alone(
     await headgate.until(lambda: "THE JOB IS DOWN" in told(headgate), LIMIT)
     other = chain(job_id=f"{2:032x}", name="orders", vertices=2)
     flink.add(other)
-    await asyncio.sleep(0.1)
+    await headgate.tick()
     flink.advance(600)
     await headgate.until(lambda: headgate.state("orders").intent is None, LIMIT)
     assert flink.alive == [other.job_id]
@@ -281,9 +281,8 @@ async def test_another_processs_job_is_left_where_it_is(flink: RedeployableFlink
     await headgate.order("orders", WANTED)
     await headgate.until(lambda: bool(flink.asked("/stop", "POST")), LIMIT)
     headgate.ours = False
-    await asyncio.sleep(0.1)
     flink.savepoint_takes = False
-    await asyncio.sleep(0.2)
+    await headgate.going_on(timedelta(milliseconds=200))
     assert not flink.asked("/run", "POST")
     headgate.ours = True
     await reached(headgate)
