@@ -14,7 +14,7 @@ from headgate.errors import UnreachableError
 from headgate.model.orders import Given
 from headgate.model.printable import printable
 
-_LOOK_S = 1.0
+_LOOK_S = 0.2
 _Wait = Annotated[float, typer.Option(help="Seconds to wait until the order is taken up; 0: do not.", min=0)]
 
 
@@ -53,5 +53,5 @@ def _await(desk: OrderDesk, order: Given, patience_s: float) -> None:
         if time.monotonic() > end:
             message = f"nobody has taken the order up within {patience_s:g} s. Hint: does `headgate run` look after it?"
             raise UnreachableError(message)
-        time.sleep(_LOOK_S)
+        time.sleep(min(_LOOK_S, patience_s))
     typer.echo(printable(f"taken up: see `headgate explain {desk.whom}`, `headgate events`"))

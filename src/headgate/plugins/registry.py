@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, distributions
+from functools import lru_cache
+from importlib.metadata import Distribution, EntryPoint, distributions
 
 from headgate.plugins.kinds import Kind
 
@@ -98,8 +99,14 @@ def _claims(points: Iterable[EntryPoint]) -> _Claims:
 
 
 def _registered(point: EntryPoint) -> Registered:
-    distribution = point.dist.name if point.dist else _NAMELESS
+    distribution = _name_of(point.dist) if point.dist else _NAMELESS
     return Registered(kind=Kind(point.group), name=point.name, target=point.value, distribution=distribution)
+
+
+@lru_cache(maxsize=256)
+def _name_of(distribution: Distribution) -> str:
+    """Give the name, for which all that the distribution says of itself is read: once for all of its plugins."""
+    return distribution.name
 
 
 def _both(claims: Iterable[Registered]) -> str:

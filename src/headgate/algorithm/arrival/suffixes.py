@@ -57,5 +57,5 @@ class Moments:
 
 def _sums(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """Add up one after the other from the right: the same to the bit, however long another source's past is."""
-    summed: npt.NDArray[Number] = np.pad(np.cumsum(values[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
-    return summed
+    summed: npt.NDArray[Number] = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+    return np.hstack([summed, np.zeros((len(values), 1), dtype=summed.dtype)])
