@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
+from tests.support.in_process import HeadgateInProcess
 
 from headgate.demo.loadjob import ENTRY_CLASS, LoadJobSpec, build_jar
 from headgate.demo.submit import cancel_job, submit_job
@@ -17,11 +18,15 @@ from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.engines.flink.local.loopback import call_json
 from headgate.engines.flink.local.preparation import find_runtime
 from headgate.engines.flink.local.runtime import FlinkRuntime
-from headgate.engines.flink.local.settings import LAB
+from headgate.engines.flink.local.settings import LAB, Settings
 from headgate.errors import RefusedError
-from headgate.testing.process import HeadgateProcess
+from headgate.testing.process import HeadgateProcess, Service
 
 RUNNING_LIMIT = timedelta(seconds=60)
+
+DEFAULT_SCHEDULER: Settings = {**LAB, "jobmanager.scheduler": "default"}
+by_default_scheduler = pytest.mark.parametrize("cluster", [DEFAULT_SCHEDULER], indirect=True, ids=["default-scheduler"])
+"""On a cluster that cannot rescale in place."""
 
 SHORT_WINDOWS: Mapping[str, object] = {
     "mode": "act",
@@ -45,8 +50,10 @@ SHORT_WINDOWS: Mapping[str, object] = {
 RunJob = Callable[[LoadJobSpec, int], str]
 """Submits a job with this parallelism everywhere, waits until all of it runs, returns its id."""
 
-RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
-"""Starts the service on the module's cluster, called `lab`, to act with short windows; given options win."""
+RunHeadgate = Callable[[Mapping[str, object]], Service]
+"""Starts the service on the test's cluster, called `lab`, to act with short windows; given options win."""
+
+RunHeadgateProcess = Callable[[Mapping[str, object]], HeadgateProcess]
 
 
 @pytest.fixture(scope="session")
@@ -61,20 +68,26 @@ def jar(runtime: FlinkRuntime) -> Path:
     return build_jar(runtime.java, runtime.home)
 
 
-@pytest.fixture(scope="module")
-def cluster(runtime: FlinkRuntime, request: pytest.FixtureRequest) -> Iterator[LocalCluster]:
-    """
-    Run two TaskManagers with four slots each for all tests of a module in a row that want the same settings.
+@pytest.fixture(scope="session")
+def lab(runtime: FlinkRuntime) -> Iterator[LocalCluster]:
+    """Run two TaskManagers with four slots each, for all tests that need nothing special."""
+    with LocalCluster(runtime=runtime, slots=4, settings=LAB) as running:
+        yield running
 
-    Those of the lab, unless a test is parametrised, indirectly, with others.
-    """
-    with LocalCluster(runtime=runtime, slots=4, settings=getattr(request, "param", LAB)) as running:
+
+@pytest.fixture(scope="session")
+def cluster(runtime: FlinkRuntime, request: pytest.FixtureRequest) -> Iterator[LocalCluster]:
+    """Return the lab, or run as many slots with the settings that a test is parametrised with, indirectly."""
+    if not hasattr(request, "param"):
+        yield request.getfixturevalue("lab")
+        return
+    with LocalCluster(runtime=runtime, task_managers=1, slots=8, settings=request.param) as running:
         yield running
 
 
 @pytest.fixture
 def run_job(cluster: LocalCluster, jar: Path) -> Iterator[RunJob]:
-    """Submit jobs to the module's cluster; after the test they are cancelled, and what they were replaced by."""
+    """Submit jobs to the test's cluster; after the test they are cancelled, and what they were replaced by."""
 
     def run(spec: LoadJobSpec, parallelism: int) -> str:
         job_id = submit_job(
@@ -95,14 +108,20 @@ def run_job(cluster: LocalCluster, jar: Path) -> Iterator[RunJob]:
 
 @pytest.fixture
 def run_headgate(cluster: LocalCluster, tmp_path: Path) -> Iterator[RunHeadgate]:
-    """Run the service as a process of its own until the test ends."""
+    """Run the service, in this process, until the test ends."""
     with ExitStack() as stopping:
+        yield lambda options: stopping.enter_context(HeadgateInProcess(_options(cluster, options), tmp_path))
 
-        def run(options: Mapping[str, object]) -> HeadgateProcess:
-            own = {"clusters": [{"name": "lab", "url": cluster.url}], **SHORT_WINDOWS, **options}
-            return stopping.enter_context(HeadgateProcess(own, tmp_path))
 
-        yield run
+@pytest.fixture
+def run_headgate_process(cluster: LocalCluster, tmp_path: Path) -> Iterator[RunHeadgateProcess]:
+    """Run the service as a process of its own: to kill it, or to let it have a Spark session."""
+    with ExitStack() as stopping:
+        yield lambda options: stopping.enter_context(HeadgateProcess(_options(cluster, options), tmp_path))
+
+
+def _options(cluster: LocalCluster, options: Mapping[str, object]) -> Mapping[str, object]:
+    return {"clusters": [{"name": "lab", "url": cluster.url}], **SHORT_WINDOWS, **options}
 
 
 def await_running(url: str, job_id: str) -> None:

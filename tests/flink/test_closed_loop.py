@@ -7,30 +7,28 @@ often the parallelism changed is counted by Flink's own word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from statistics import median
 
 import pytest
+from tests.flink.conftest import RunHeadgate, RunHeadgateProcess, RunJob
 
 from headgate.demo.loadjob import LoadJobSpec
 from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.engines.flink.local.settings import LAB, STOCK, Settings
 from headgate.model.decision import Outcome
-from headgate.testing.load_jobs import RATE_PER_S, UTILIZATION_TARGET, branches, two_stages
+from headgate.testing.load_jobs import RATE_PER_S, UTILIZATION_TARGET, two_stages
 from headgate.testing.observed import ObservedJob
-from headgate.testing.process import HeadgateProcess
+from headgate.testing.process import Service
 
 pytestmark = pytest.mark.flink
-
-RunJob = Callable[[LoadJobSpec, int], str]
-RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
 
 MAX_RESCALES = 3
 DECIDE_INTERVAL = timedelta(seconds=2)
 """The shortest: before so many of them have passed, it is no use to look how many cycles there were."""
-FURTHER_CYCLES = 10
+FURTHER_CYCLES = 5
 LIMIT = timedelta(minutes=6)
 """A quarter of it is usual."""
 
@@ -51,46 +49,29 @@ def follow(cluster: LocalCluster, run_job: RunJob, spec: LoadJobSpec, *, start: 
     return job
 
 
-def await_settled(
-    service: HeadgateProcess, jobs: Sequence[ObservedJob], wanted: Mapping[str, int], *, cycles: int
-) -> None:
-    """Wait until every job ran at the wanted parallelism in so many cycles, one after another, that could act."""
+def await_settled(service: Service, job: ObservedJob, wanted: Mapping[str, int], *, cycles: int) -> None:
+    """Wait until a job ran at the wanted parallelism in so many cycles, one after another, that could act."""
 
-    def settled(job: ObservedJob) -> bool:
+    def settled() -> bool:
+        job.look()
         assert job.rescales <= MAX_RESCALES, f"{job.history}\n{service.said}"
         if job.parallelism != wanted or datetime.now(UTC) - job.changed_at < cycles * DECIDE_INTERVAL:
             return False
         decided = service.decisions(f"lab/{job.name}", since=job.changed_at)
         return sum(each.outcome is not Outcome.NOT_READY for each in decided) >= cycles
 
-    def all_settled() -> bool:
-        for job in jobs:
-            job.look()
-        return all(settled(job) for job in jobs)
-
-    service.until(all_settled, limit=LIMIT)
+    service.until(settled, limit=LIMIT)
 
 
-def test_two_stages_reach_their_optimum_from_below_and_from_above(
-    cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
+def test_a_job_reaches_its_optimum_over_spark_and_the_samples_log(
+    cluster: LocalCluster, run_job: RunJob, run_headgate_process: RunHeadgateProcess
 ) -> None:
-    """Over Spark and the samples log: at most three rescales, then ten cycles without another one."""
-    jobs = [follow(cluster, run_job, two_stages(f"two-from-{start}"), start=start) for start in (1, 4)]
-    service = run_headgate({"pipeline": "spark", "spark.master": "local[2]"})
+    """By the pipeline that ships: at most three rescales, then rest."""
+    job = follow(cluster, run_job, two_stages("spark"), start=1)
+    service = run_headgate_process({"pipeline": "spark", "spark.master": "local[2]", "decide.interval": "5 s"})
     wanted = optimum(two_stages("any"))
     assert wanted == {"source": 1, "a": 2, "b": 3, "sink": 1}
-    await_settled(service, jobs, wanted, cycles=FURTHER_CYCLES)
-
-
-def test_branches_reach_their_optimum_from_below_and_from_above(
-    cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
-) -> None:
-    """Also where a vertex writes to two and another reads from two: each edge has its own ratio."""
-    jobs = [follow(cluster, run_job, branches(f"branches-from-{start}"), start=start) for start in (1, 4)]
-    service = run_headgate({})
-    wanted = optimum(branches("any"))
-    assert wanted == {"source": 1, "a": 2, "b": 3, "join": 2, "sink": 1}
-    await_settled(service, jobs, wanted, cycles=FURTHER_CYCLES)
+    await_settled(service, job, wanted, cycles=2)
 
 
 @pytest.mark.parametrize("cluster", [DEFAULT_BUFFERS], indirect=True, ids=["default-buffers"])
@@ -114,9 +95,10 @@ def test_an_overload_that_hides_in_network_buffers_is_seen(
     service.until(decided, limit=LIMIT)
     # Some 200/s pile up, and hide; what a slow start of the job left behind is soon worked off.
     assert median(lags) < 2 * RATE_PER_S
-    await_settled(service, [job], optimum(two_stages("any")), cycles=FURTHER_CYCLES)
+    await_settled(service, job, optimum(two_stages("any")), cycles=FURTHER_CYCLES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cluster", [STOCK], indirect=True, ids=["stock"])
 def test_stock_settings_only_take_longer(cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate) -> None:
     """
@@ -134,7 +116,7 @@ def test_stock_settings_only_take_longer(cluster: LocalCluster, run_job: RunJob,
             "job.autoscaler.stabilization.interval": "10 s",
         }
     )
-    await_settled(service, [job], optimum(spec), cycles=3)
+    await_settled(service, job, optimum(spec), cycles=3)
     assert job.rescales == 1
     assert len(service.lines("RescaleReached")) == 1
     assert not service.lines("RescaleNotReached")

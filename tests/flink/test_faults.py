@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.flink.conftest import RunHeadgate, RunJob
 
 from headgate.demo.loadjob import ConstantProfile, LoadJobSpec, Stage
 from headgate.demo.submit import cancel_job
 from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.testing.observed import ObservedJob
-from headgate.testing.process import HeadgateProcess
+from headgate.testing.process import Service
 
 pytestmark = pytest.mark.flink
 
-RunJob = Callable[[LoadJobSpec, int], str]
-RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
-
-RATE_PER_S = 300.0
+RATE_PER_S = 150.0
 LIMIT = timedelta(minutes=4)
 WANTED = {"source": 1, "work": 3, "sink": 1}
 
@@ -29,13 +26,13 @@ def job_of(name: str) -> LoadJobSpec:
     return LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=RATE_PER_S), epoch=datetime.now(UTC), name=name)
 
 
-def presence(service: HeadgateProcess, job: str) -> list[str]:
+def presence(service: Service, job: str) -> list[str]:
     """Return when a job came and went, in order."""
     lines = [*service.lines("JobAppeared", job), *service.lines("JobVanished", job)]
     return [line["event"] for line in sorted(lines, key=lambda line: line["timestamp"])]
 
 
-def await_wanted(service: HeadgateProcess, job: ObservedJob) -> None:
+def await_wanted(service: Service, job: ObservedJob) -> None:
     """Wait until the job runs at its optimum and Headgate has seen it."""
 
     def reached() -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -23,7 +22,7 @@ from headgate.model.decision import Decision
 from headgate.model.lag import LagOrigin
 from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.testing.process import HeadgateProcess
+from headgate.testing.process import Service
 
 pytestmark = pytest.mark.flink
 
@@ -31,6 +30,8 @@ COST_US = 2000
 """Of a record: a subtask does 500/s."""
 LIMIT = timedelta(minutes=2)
 SOON = timedelta(seconds=60)
+FURTHER_CYCLES = 6
+"""Two seconds each."""
 
 RunCopy = Callable[..., str]
 """Submits the job with these arguments, waits until all of it runs, gives its id."""
@@ -100,7 +101,7 @@ def parallelism(cluster: LocalCluster, job_id: str) -> int:
     return max(int(one["parallelism"]) for one in call_json(f"{cluster.url}/jobs/{job_id}")["vertices"])
 
 
-def latest(service: HeadgateProcess, topic: str) -> Decision | None:
+def latest(service: Service, topic: str) -> Decision | None:
     """Give the newest decision, if there is one."""
     known = service.decisions(f"lab/{topic}", since=datetime.now(UTC) - LIMIT)
     return known[-1] if known else None
@@ -147,7 +148,7 @@ def test_a_full_partition_is_no_cause_to_grow(
     service = run_headgate(options(broker))
 
     service.until(lambda: parallelism(cluster, job_id) > 1, limit=LIMIT)
-    time.sleep(15)
+    service.await_cycles(f"lab/{topic}", FURTHER_CYCLES, limit=LIMIT)
     decided = service.decisions(f"lab/{topic}", since=datetime.now(UTC) - LIMIT)
 
     assert parallelism(cluster, job_id) == 2
@@ -169,19 +170,19 @@ def test_what_was_wished_for_in_an_outage_comes_after_it_and_once(
     writer = write(200)
     service = run_headgate(options(broker))
     service.until(lambda: lag(latest(service, topic)) is not None, limit=LIMIT)
-    time.sleep(15)
+    service.await_cycles(f"lab/{topic}", FURTHER_CYCLES, limit=LIMIT)
 
     writer.per_s = 1300
-    time.sleep(2)
+    service.await_cycles(f"lab/{topic}", 1, limit=LIMIT)
     broker.stop()
     try:
-        time.sleep(12)
+        service.await_cycles(f"lab/{topic}", FURTHER_CYCLES, limit=LIMIT)
         during = parallelism(cluster, job_id)
     finally:
         broker.start()
     service.until(lambda: parallelism(cluster, job_id) > 1, limit=SOON)
     reached = parallelism(cluster, job_id)
-    time.sleep(15)
+    service.await_cycles(f"lab/{topic}", FURTHER_CYCLES, limit=LIMIT)
 
     assert during == 1
     assert parallelism(cluster, job_id) == reached

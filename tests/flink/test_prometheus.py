@@ -67,7 +67,7 @@ def cluster(
 ) -> Iterator[LocalCluster]:
     """Run a cluster whose processes have a reporter."""
     own = reporting(runtime, tmp_path_factory.mktemp("flink") / "home")
-    with LocalCluster(runtime=own, settings={**LAB, **reporting_settings(targets)}) as started:
+    with LocalCluster(runtime=own, task_managers=1, settings={**LAB, **reporting_settings(targets)}) as started:
         yield started
 
 

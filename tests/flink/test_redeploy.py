@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.flink.conftest import RunJob, by_default_scheduler
 
 from headgate.demo.loadjob import ENTRY_CLASS, LoadJobSpec
 from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.engines.flink.local.loopback import call_json
-from headgate.engines.flink.local.settings import LAB, Settings
 from headgate.model.events import EventReason
 from headgate.model.redeploy import Launch
 from headgate.stores.memory import MemoryStateStore
@@ -30,16 +30,11 @@ from headgate.testing.redeploying import RedeployingService, job_key
 
 pytestmark = pytest.mark.flink
 
-RunJob = Callable[[LoadJobSpec, int], str]
-
-DEFAULT: Settings = {**LAB, "jobmanager.scheduler": "default"}
 LIMIT = timedelta(seconds=60)
 PATIENCE = timedelta(seconds=10)
 """Within which a job that is left alone would have been disturbed."""
 WHOLE_JOB = {"Source: source": 3, "a": 3, "b": 3, "sink: Writer": 3}
 BY_VERTEX = {"Source: source": 1, "a": 2, "b": 3, "sink: Writer": 1}
-
-by_default_scheduler = pytest.mark.parametrize("cluster", [DEFAULT], indirect=True, ids=["default-scheduler"])
 
 
 class Observed:
@@ -264,7 +259,6 @@ async def test_a_job_that_headgate_submitted_needs_no_launch_spec_elsewhere(
     assert set(seen.parallelism(seen.running()).values()) == {2}
 
 
-@pytest.mark.parametrize("cluster", [LAB], indirect=True, ids=["adaptive-scheduler"])
 @pytest.mark.usefixtures("ending")
 async def test_the_adaptive_scheduler_gives_each_vertex_its_own_in_one_interruption(
     cluster: LocalCluster, run_job: RunJob, launch: Callable[[LoadJobSpec], Launch]

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.flink.conftest import RunHeadgate, RunHeadgateProcess, RunJob
 
 from headgate.demo.loadjob import ENTRY_CLASS, SINK, SOURCE, ConstantProfile, LoadJobSpec, Stage
 from headgate.engines.flink.client import FlinkClient
@@ -37,13 +38,10 @@ from headgate.ports import JobContext
 from headgate.providers.folder import end_workers
 from headgate.providers.local import FOLDER
 from headgate.testing.observed import ObservedJob
-from headgate.testing.process import HeadgateProcess
+from headgate.testing.process import Service
 from headgate.testing.recounting import recount
 
 pytestmark = pytest.mark.flink
-
-RunJob = Callable[[LoadJobSpec, int], str]
-RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
 
 LIMIT = timedelta(minutes=4)
 """A tenth of it is usual."""
@@ -152,7 +150,7 @@ def until(reached: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
-def await_running(service: HeadgateProcess, seen: ObservedJob, wanted: Mapping[str, int]) -> None:
+def await_running(service: Service, seen: ObservedJob, wanted: Mapping[str, int]) -> None:
     """Wait until a job runs with all its tasks at a parallelism."""
 
     def reached() -> bool:
@@ -162,7 +160,7 @@ def await_running(service: HeadgateProcess, seen: ObservedJob, wanted: Mapping[s
     service.until(reached, limit=LIMIT)
 
 
-def await_rollback(service: HeadgateProcess, seen: ObservedJob, wanted: Mapping[str, int]) -> str:
+def await_rollback(service: Service, seen: ObservedJob, wanted: Mapping[str, int]) -> str:
     """Wait until a rescale was taken back and the job runs so; returns what was told."""
     service.until(lambda: bool(service.lines("Rollback", f"lab/{seen.name}")), limit=LIMIT)
     await_running(service, seen, wanted)
@@ -170,16 +168,14 @@ def await_rollback(service: HeadgateProcess, seen: ObservedJob, wanted: Mapping[
     return str(line["message"])
 
 
-def scaled_up(service: HeadgateProcess) -> list[str]:
+def scaled_up(service: Service) -> list[str]:
     """Return what was asked of the engine that it cannot do; the way back is asked for likewise."""
     return [line["message"] for line in service.lines("Scaling") if f"1 -> {SICK}" in line["message"]]
 
 
-def await_cycles(service: HeadgateProcess, job: str) -> set[str]:
+def await_cycles(service: Service, job: str) -> set[str]:
     """Let some more cycles pass; returns the reasons of what was decided in them."""
-    since = datetime.now(UTC)
-    service.until(lambda: len(service.decisions(job, since=since)) >= FURTHER_CYCLES, limit=LIMIT)
-    return {each.reason for each in service.decisions(job, since=since)}
+    return {each.reason for each in service.await_cycles(job, FURTHER_CYCLES, limit=LIMIT)}
 
 
 def assert_nothing_lost(cluster: LocalCluster, job_id: str, spec: LoadJobSpec) -> None:
@@ -214,18 +210,18 @@ def test_a_job_that_fails_over_for_ever_for_want_of_network_memory_goes_back(
 
 @narrow
 def test_headgate_that_is_killed_between_rescale_and_verdict_takes_it_back(
-    cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
+    cluster: LocalCluster, run_job: RunJob, run_headgate_process: RunHeadgateProcess
 ) -> None:
     """The next one has never seen the job run: what the first has saved is enough."""
     spec, options = two_stages("torn", 300), {**QUICK, "lease.duration": "2 s"}
     job_id = run_job(spec, 1)
     seen = ObservedJob(cluster.url, job_id, spec)
-    first = run_headgate(options)
+    first = run_headgate_process(options)
     first.until(lambda: bool(scaled_up(first)), limit=LIMIT)
     first.kill()
     assert not first.lines("Rollback")
     until(lambda: bool(failures(cluster, job_id)))
-    second = run_headgate(options)
+    second = run_headgate_process(options)
     assert "network buffers" in await_rollback(second, seen, ONE)
     assert len(scaled_up(second)) == 1
 
@@ -366,6 +362,7 @@ def test_a_job_that_is_shrunk_until_its_state_fills_a_heap_goes_back(
     assert_nothing_lost(cluster, job_id, spec)
 
 
+@pytest.mark.long
 @fixed
 def test_a_redeploy_after_which_the_state_fills_a_heap_is_taken_back_by_another(
     cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate, jar: Path

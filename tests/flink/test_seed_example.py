@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.flink.conftest import RunJob
 
 from headgate.config.loading import load
 from headgate.demo.loadjob import ENTRY_CLASS, LoadJobSpec
@@ -32,7 +33,6 @@ from headgate.wiring import service
 
 pytestmark = pytest.mark.flink
 
-RunJob = Callable[[LoadJobSpec, int], str]
 Answer = Any
 
 LIMIT = timedelta(seconds=60)
@@ -196,9 +196,10 @@ def _emitted(url: str) -> int:
     return int(float(found[0]["sum"])) if found else -1
 
 
-def runs(cluster: LocalCluster) -> list[Run]:
-    """Read every job that was ever started on the cluster, in order."""
-    listed = sorted(call_json(f"{cluster.url}/jobs/overview")["jobs"], key=lambda job: int(job["start-time"]))
+def runs(cluster: LocalCluster, name: str) -> list[Run]:
+    """Read every job that was ever started on the cluster under a name, in order."""
+    listed = [job for job in call_json(f"{cluster.url}/jobs/overview")["jobs"] if job["name"] == name]
+    listed.sort(key=lambda job: int(job["start-time"]))
     return [Run.of(f"{cluster.url}/jobs/{job['jid']}") for job in listed]
 
 
@@ -207,14 +208,14 @@ async def test_a_strangers_algorithm_changes_parallelism_and_checkpoint_interval
     cluster: LocalCluster, run_job: RunJob, jar: Path, tmp_path: Path
 ) -> None:
     """A job that needs more is replaced once, by one that has more and makes checkpoints more rarely; then rest."""
-    spec, file = two_stages("orders"), tmp_path / "headgate.yaml"
+    spec, file = two_stages("strangers"), tmp_path / "headgate.yaml"
     run_job(spec, 1)
     file.write_text(yaml.safe_dump(written(cluster, jar, spec, tmp_path)), encoding="utf-8")
     async with running(file) as headgate:
         await headgate.until(lambda: EventReason.RESCALE_REACHED in headgate.events.reasons)
         reached = headgate.decided[-1].at
         await headgate.until(lambda: len(headgate.since(reached)) >= FURTHER_CYCLES)
-        old, new = runs(cluster)[-2:]
+        old, new = runs(cluster, spec.name)
 
     assert (old.state, old.restored, new.state, new.restored) == ("FINISHED", 0, "RUNNING", 1)
     assert (set(old.parallelism.values()), old.checkpoint_interval) == ({1}, INTERVAL_BEFORE)
@@ -228,7 +229,7 @@ async def test_a_strangers_algorithm_changes_parallelism_and_checkpoint_interval
     assert len(headgate.messages(EventReason.SCALING)) == len(headgate.messages(EventReason.RESCALE_REACHED)) == 1
     assert not TROUBLE & set(headgate.events.reasons)
     assert set(headgate.since(reached)) == {Outcome.KEEP}
-    assert {each.job for each in headgate.decided} == {JobKey("lab", "orders")}
+    assert {each.job for each in headgate.decided} == {JobKey("lab", "strangers")}
 
     # The old job ended with nothing in flight, and the new one began right there; its two counts are read one after
     # the other, hence a second's records.

@@ -6,7 +6,7 @@ What is compared is what Headgate asked for, cycle by cycle with repetitions lef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -14,18 +14,17 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.flink.conftest import RunHeadgate, RunJob
 
 from headgate.demo.loadjob import SINK, SOURCE, LoadJobSpec
 from headgate.model.decision import Decision
 from headgate.simulate import ClusterSettings, RestartSettings, Scenario, read_scenario, simulate
 from headgate.simulate.loadjob import simulated_job
 from headgate.testing.load_jobs import RATE_PER_S, UTILIZATION_TARGET, branches, two_stages
-from headgate.testing.process import HeadgateProcess
+from headgate.testing.process import Service
 
 pytestmark = pytest.mark.flink
 
-RunJob = Callable[[LoadJobSpec, int], str]
-RunHeadgate = Callable[[Mapping[str, object]], HeadgateProcess]
 Targets = Sequence[Mapping[str, int]]
 
 OPTIONS: Mapping[str, object] = {
@@ -33,7 +32,7 @@ OPTIONS: Mapping[str, object] = {
     "job.autoscaler.scaling.parallelism-alignment.mode": "OFF",
 }
 """Neither an hour's wait before shrinking nor key groups move what arithmetic says."""
-QUIET = timedelta(seconds=40)
+QUIET = timedelta(seconds=20)
 """So long without another change, what was decided is final."""
 OPERATORS = {f"Source: {SOURCE}": SOURCE, f"{SINK}: Writer": SINK}
 """Flink's names of the vertices at both ends."""
@@ -50,23 +49,22 @@ LAB_CLUSTER = ClusterSettings(
 """The cluster of the fixtures, as it is simulated."""
 
 
-@pytest.mark.parametrize(
-    ("make", "start"), [(two_stages, 1), (branches, 4)], ids=["two-stages-from-below", "branches-from-above"]
-)
-def test_the_simulated_and_the_real_job_are_given_the_same_parallelism(
-    make: Callable[[str], LoadJobSpec], start: int, run_job: RunJob, run_headgate: RunHeadgate, tmp_path: Path
+def test_the_simulated_and_the_real_jobs_are_given_the_same_parallelism(
+    run_job: RunJob, run_headgate: RunHeadgate, tmp_path: Path
 ) -> None:
-    """From a start that is wrong for it, step by step."""
-    spec = make(f"agrees-{start}")
+    """Two stages from below and branches from above, step by step to the optimum, and then no more."""
+    starts = ((two_stages("two-stages"), 1), (branches("branches"), 4))
     began = datetime.now(UTC)
-    run_job(spec, start)
+    for spec, start in starts:
+        run_job(spec, start)
     service = run_headgate(OPTIONS)
-    real = real_targets(service, f"lab/{spec.name}", began)
-    assert simulated_targets(spec, start, service.config, tmp_path) == real
-    assert dict(real[-1]) == spec.analytic_parallelism(RATE_PER_S, UTILIZATION_TARGET)
+    for spec, start in starts:
+        real = real_targets(service, f"lab/{spec.name}", began)
+        assert simulated_targets(spec, start, service.config, tmp_path) == real
+        assert dict(real[-1]) == spec.analytic_parallelism(RATE_PER_S, UTILIZATION_TARGET)
 
 
-def real_targets(service: HeadgateProcess, job: str, began: datetime) -> Targets:
+def real_targets(service: Service, job: str, began: datetime) -> Targets:
     """Wait until nothing more is changed, and give what was."""
     seen: list[Decision] = []
 

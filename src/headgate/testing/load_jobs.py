@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 from headgate.demo.loadjob import ConstantProfile, LoadJobSpec, Stage
 
-RATE_PER_S = 500.0
+RATE_PER_S = 200.0
+"""Few, so that several jobs run beside each other on two cores; a stage sleeps, a record's way to it does not."""
 UTILIZATION_TARGET = 0.7
 
 

@@ -1,0 +1,86 @@
+"""The service inside of a test's own process: no interpreter to start, which costs seconds, and nothing to kill."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Self, TextIO
+
+import structlog
+
+from headgate.config import load
+from headgate.events.log import LogEventHandler
+from headgate.model.decision import Decision
+from headgate.testing.process import Service
+from headgate.wiring import service
+
+_STOP_PATIENCE_S = 30.0
+
+
+class HeadgateInProcess(Service):
+    """What `headgate run` would run by the same file, in a thread with an event loop of its own."""
+
+    _thread: threading.Thread | None = None
+    _failure: BaseException | None = None
+    _loop: asyncio.AbstractEventLoop
+    _stopped: asyncio.Event
+
+    def __enter__(self) -> Self:
+        """Start the thread."""
+        began = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(began,), name="headgate")
+        self._thread.start()
+        began.wait()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """End the thread; a failure of the service is this test's as well."""
+        if self.stop() and failure[0] is None and self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> int:
+        """Ask it to end, wait for that, and return the exit status that a process would have."""
+        assert self._thread is not None, "the service was never started"
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stopped.set)
+        self._thread.join(_STOP_PATIENCE_S)
+        assert not self._thread.is_alive(), "the service does not end"
+        return int(self._failure is not None)
+
+    @property
+    def running(self) -> bool:
+        """Whether the thread was started and has not ended."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def _run(self, began: threading.Event) -> None:
+        with self.output.open("a", encoding="utf-8", buffering=1) as output:
+            try:
+                asyncio.run(self._serve(output, began))
+            except BaseException as failure:  # noqa: BLE001 - the test's thread raises it
+                self._failure = failure
+                _logger(output).error("ended", message=repr(failure))
+
+    async def _serve(self, output: TextIO, began: threading.Event) -> None:
+        self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
+        began.set()
+        options, log = load(self.config, {}, {}).options, _logger(output)
+
+        def told(decisions: tuple[Decision, ...]) -> None:
+            for one in decisions:
+                log.info("decision", job=str(one.job), reason=one.reason.value, message=one.message)
+
+        async with service(options, events=LogEventHandler(log), on_decisions=told, on_early_decisions=told) as runner:
+            await runner.run(self._stopped)
+
+
+def _logger(output: TextIO) -> structlog.typing.FilteringBoundLogger:
+    """Return what writes the lines that `headgate run --json` prints."""
+    processors: list[structlog.typing.Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.JSONRenderer(),
+    ]
+    logger: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
+        structlog.PrintLogger(output), processors=processors, wrapper_class=structlog.make_filtering_bound_logger(20)
+    )
+    return logger
