@@ -6,7 +6,7 @@ import random
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from headgate.algorithm.arrival.estimate import Arrivals, arrivals
 from headgate.algorithm.arrival.stretches import SERIES, stretches
@@ -64,7 +64,6 @@ def bytes_of(known: Arrivals, source: int) -> list[bytes]:
     return [*(np.ascontiguousarray(values[source]).tobytes() for values in every), repr(means).encode()]
 
 
-@settings(max_examples=60)
 @given(fleet=st.lists(sources(), min_size=2, max_size=4), seed=st.randoms(use_true_random=False))
 def test_a_source_is_told_alike_alone_and_among_others(fleet: list[list[Row]], seed: random.Random) -> None:
     """Neither longer pasts beside it nor the order of rows change a bit."""
@@ -74,7 +73,6 @@ def test_a_source_is_told_alike_alone_and_among_others(fleet: list[list[Row]], s
         assert bytes_of(together, number) == bytes_of(told(source), 0)
 
 
-@settings(max_examples=60)
 @given(source=sources())
 def test_whatever_was_told_is_answered(source: list[Row]) -> None:
     """With a rate or none, an error that is none below 0, and a time that lies within what is known."""

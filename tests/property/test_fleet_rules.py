@@ -6,7 +6,7 @@ import itertools
 from dataclasses import replace
 from datetime import timedelta
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.algorithm.decide import decide
@@ -103,7 +103,6 @@ options = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None)
 @given(fleet=st.lists(jobs(), min_size=1, max_size=4), chosen=options)
 def test_the_screen_lets_nobody_through_who_is_not_ready(
     fleet: list[list[JobSample]], chosen: AutoscalerOptions
@@ -118,7 +117,6 @@ def test_the_screen_lets_nobody_through_who_is_not_ready(
         assert bool(found.passing[place]) == (refused is None)
 
 
-@settings(max_examples=30, deadline=None)
 @given(fleet=st.lists(jobs(), min_size=1, max_size=4), chosen=options)
 def test_a_balanced_job_would_be_left_alone(fleet: list[list[JobSample]], chosen: AutoscalerOptions) -> None:
     """Whom the array rule calls balanced, the policies leave alone, too: the decision is the same in every field."""

@@ -138,7 +138,7 @@ async def lived(steps: list[Step]) -> World:
 
 
 @given(st.lists(st.sampled_from(_STEPS), min_size=10, max_size=60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_paused_job_is_never_changed(steps: list[Step]) -> None:
     """No rescale, no rollback, no second request, from the first cycle that is told of it until it is over."""
     assert asyncio.run(lived(steps)).changed_while_paused == []

@@ -152,7 +152,7 @@ def _answer(store: StateStore, ask: Callable[[StateStore], Any]) -> Any:
 
 
 TestStoresInStep = StoresInStep.TestCase
-TestStoresInStep.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+TestStoresInStep.settings = settings(max_examples=12, stateful_step_count=15, deadline=None)
 
 
 @given(job_states())
