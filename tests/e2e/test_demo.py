@@ -68,10 +68,15 @@ def left_behind(directory: Path) -> list[str]:
     return [*marked(directory), *map(str, directory.iterdir())]
 
 
-def test_headgate_follows_the_load_of_a_random_draw(tmp_path: Path) -> None:
+RANDOM = str(secrets.randbelow(1_000_000))
+
+
+@pytest.mark.parametrize(
+    ("seed", "phase_seconds"), [("1", "50"), pytest.param(RANDOM, "50", marks=pytest.mark.long, id="random")]
+)
+def test_headgate_follows_the_load(tmp_path: Path, seed: str, phase_seconds: str) -> None:
     """Every phase reaches its optimum, whatever the seed, which is printed; then everything is gone."""
-    seed = str(secrets.randbelow(1_000_000))
-    status, said = play(tmp_path, "--seed", seed, "--phase-seconds", "50")
+    status, said = play(tmp_path, "--seed", seed, "--phase-seconds", phase_seconds)
     assert status == 0, f"seed {seed}"
     assert f"seed {seed}" in said
     assert "PASSED" in said
@@ -80,7 +85,7 @@ def test_headgate_follows_the_load_of_a_random_draw(tmp_path: Path) -> None:
 
 def test_the_judge_fails_a_dry_run(tmp_path: Path) -> None:
     """Headgate may only advise: the job keeps its wrong start, and the judge says so."""
-    status, said = play(tmp_path, "--seed", "random", "--dry-run", "--phase-seconds", "15")
+    status, said = play(tmp_path, "--seed", "1", "--dry-run", "--phase-seconds", "8")
     assert status == 1
     assert "FAILED" in said
     assert "right for a dry run" in said
@@ -100,6 +105,7 @@ def test_a_demo_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     assert left_behind(tmp_path) == []
 
 
+@pytest.mark.long
 def test_a_demo_whose_headgate_dies_stops_and_shows_its_last_lines(tmp_path: Path) -> None:
     """Nobody waits for minutes in front of a job that nothing looks after."""
     with demo(tmp_path, "--seed", "1") as process:

@@ -10,7 +10,7 @@ from tests.services.kafka import jars_or_skip
 
 from headgate.engines.flink.local.java import find_java
 
-pytestmark = pytest.mark.flink
+pytestmark = [pytest.mark.flink, pytest.mark.long]
 LIMIT_S = 600
 """A broker that comes back late, and a slow count, are the judge's business."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-pytestmark = pytest.mark.flink
+pytestmark = [pytest.mark.flink, pytest.mark.long]
 
 COMMAND = (sys.executable, "-m", "headgate", "demo", "--reactive")
 MARK = "HEADGATE_REACTIVE_DEMO_TEST"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.test_demo import left_behind, play
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 SEED = "3"
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.flink.conftest import RunJob
 
 from headgate.demo.loadjob import ConstantProfile, LoadJobSpec, Stage, StepProfile
 from headgate.engines.flink.local.cluster import LocalCluster
@@ -17,8 +18,6 @@ from headgate.engines.flink.local.loopback import call_json
 from headgate.engines.flink.local.runtime import FlinkRuntime
 
 pytestmark = pytest.mark.flink
-
-RunJob = Callable[[LoadJobSpec, int], str]
 
 
 class Job:
@@ -175,6 +174,7 @@ def test_a_rescale_loses_no_record(cluster: LocalCluster, run_job: RunJob) -> No
     until(lambda: emitted_and_pending() == [3000, 0])
 
 
+@pytest.mark.long
 def test_a_cluster_listens_on_loopback_survives_losses_and_leaves_nothing(runtime: FlinkRuntime) -> None:
     """A TaskManager is added and killed, the JobManager is replaced at the same address, then all end."""
     with LocalCluster(task_managers=1, slots=1, runtime=runtime) as cluster:

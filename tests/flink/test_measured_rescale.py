@@ -15,6 +15,8 @@ from headgate.rescales.clusters import existing_cluster
 from headgate.rescales.measure import Measuring, Order
 from headgate.rescales.runs_file import RunsFile
 
+pytestmark = [pytest.mark.flink, pytest.mark.long]
+
 
 def test_both_kinds_are_measured_and_kept(cluster: LocalCluster, jar: Path, tmp_path: Path) -> None:
     """In place and redeployed, with 10 MB of state: each phase took its time, and the state was loaded."""

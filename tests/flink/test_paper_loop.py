@@ -23,7 +23,7 @@ from headgate.providers.folder import end_workers
 from headgate.providers.local import FOLDER
 from headgate.testing.process import HeadgateProcess
 
-pytestmark = pytest.mark.flink
+pytestmark = [pytest.mark.flink, pytest.mark.long]
 
 LIMIT = timedelta(minutes=3)
 """For one step; half a minute is usual."""

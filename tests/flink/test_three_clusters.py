@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.flink.conftest import RunJob
 
 from headgate.control.runner import Runner, TickRun, Work
 from headgate.demo.loadjob import ENTRY_CLASS, ConstantProfile, LoadJobSpec, Stage
@@ -23,11 +24,11 @@ from headgate.options.service import ClusterOptions, LogOptions, Mode, Pipeline,
 from headgate.testing.fakes import RecordingEvents
 from headgate.wiring import service
 
-pytestmark = pytest.mark.flink
+pytestmark = [pytest.mark.flink, pytest.mark.long]
 
-STAYS, DIES, APPLICATION = JobKey("stays", "orders"), JobKey("dies", "clicks"), JobKey("application", "fraud")
+STAYS, DIES, APPLICATION = JobKey("stays", "payments"), JobKey("dies", "clicks"), JobKey("application", "fraud")
 LIMIT = timedelta(minutes=2)
-RATE_PER_S = 300.0
+RATE_PER_S = 150.0
 COLLECT, DECIDE = timedelta(seconds=1), timedelta(seconds=2)
 OF_A_RESCALE = [
     EventReason.JOB_APPEARED,
@@ -52,15 +53,19 @@ def job_of(key: JobKey) -> LoadJobSpec:
 
 
 @pytest.fixture
-def clusters(runtime: FlinkRuntime, jar: Path) -> Iterator[dict[str, LocalCluster]]:
-    """Run three clusters of one TaskManager each; to the session clusters a job is submitted, the third is its job."""
+def clusters(
+    lab: LocalCluster,
+    runtime: FlinkRuntime,
+    jar: Path,
+    run_job: RunJob,  # noqa: ARG001 - cancels what is left on the lab
+) -> Iterator[dict[str, LocalCluster]]:
+    """Run two clusters of one TaskManager beside the lab; the second one is its job's own."""
     application = Application(jar=jar, entry_class=ENTRY_CLASS, arguments=tuple(job_of(APPLICATION).arguments()))
-    runtimes = {STAYS: runtime, DIES: runtime, APPLICATION: replace(runtime, application=application)}
-    with ExitStack() as stack:
-        yield {
-            key.cluster: stack.enter_context(LocalCluster(runtime=one, task_managers=1, slots=4))
-            for key, one in runtimes.items()
-        }
+    with (
+        LocalCluster(runtime=runtime, task_managers=1, slots=4) as dies,
+        LocalCluster(runtime=replace(runtime, application=application), task_managers=1, slots=4) as third,
+    ):
+        yield {STAYS.cluster: lab, DIES.cluster: dies, APPLICATION.cluster: third}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

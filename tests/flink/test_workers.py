@@ -16,7 +16,7 @@ from headgate.engines.flink.local.runtime import FlinkRuntime
 from headgate.providers.folder import Worker, WorkerFolder, end_workers
 from headgate.providers.local import FOLDER, LocalProcessesProvider
 
-pytestmark = pytest.mark.flink
+pytestmark = [pytest.mark.flink, pytest.mark.long]
 
 _PATIENCE_S = 120.0
 

@@ -31,6 +31,7 @@ DYNAMIC = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("conf", [{}, DYNAMIC], ids=["alone", "under dynamic allocation"])
 def test_executors_leave_and_come_without_loss(
     three_workers: StandaloneCluster, directory: Path, conf: Mapping[str, str]

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from tests.spark_streaming.application import PATIENCE, PROGRAMS
 
 from headgate.engines.spark.local.cluster import StandaloneCluster
@@ -16,6 +17,7 @@ ROWS, MOST_ROWS = 2000, 450
 ENDS = heads(ROWS, share(4, 1.0))
 
 
+@pytest.mark.long
 def test_a_load_is_read_once_over_a_restart(cluster: StandaloneCluster, directory: Path) -> None:
     """2000 rows wait: each batch takes 450 of them at most, tells how many wait, and the second run takes the rest."""
     start = datetime.now(UTC) - timedelta(minutes=1)
