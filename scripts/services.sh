@@ -33,13 +33,17 @@ install_prometheus() {
     command -v prometheus >/dev/null || install_package prometheus
 }
 
-# Kafka has no package: its jars come by Maven, once, into the cache that Flink's come into too.
+# Kafka has no package: its jars come by Maven, once, into the cache that Flink's come into too. So do those of the
+# connector, with which the job that reads Kafka is built.
 install_kafka() {
     command -v mvn >/dev/null || install_package maven
     "$(dirname "$0")/../.venv/bin/python" -c '
 from headgate.demo.kafka.broker import broker_jars
-from headgate.engines.flink.local.java import find_java
-print(broker_jars(find_java()))'
+from headgate.demo.kafka.job import build_kafka_jar
+from headgate.engines.flink.local.preparation import find_runtime
+runtime = find_runtime()
+print(broker_jars(runtime.java))
+print(build_kafka_jar(runtime.java, runtime.home))'
 }
 
 # What Spark needs to read from it, and from object stores, comes the same way.
