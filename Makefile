@@ -5,9 +5,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SEED   ?= random
+# One more than there are processors: some tests wait.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
+# Compiled modules are kept: a test starts hundreds of processes that import the same thousand.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-reactive demo-kafka demo-spark test check lint types contracts unit property golden spark flink e2e bench bench-kafka bench-spark \
+.PHONY: help setup demo demo-reactive demo-kafka demo-spark test test-long check lint types contracts unit property golden spark flink e2e bench bench-kafka bench-spark \
         bench-reaction services reference lock fix clean
 
 help: ## Show this list.
@@ -33,10 +38,22 @@ demo-kafka: setup ## A job that reads Kafka; the broker is killed once and comes
 demo-spark: setup ## A PySpark application with two added lines on a real standalone cluster (four minutes).
 	$(BIN)/headgate demo --spark --seed $(SEED)
 
-test: check ## Everything: `check`, then Spark, Flink and end-to-end tests.
-	$(BIN)/pytest --reruns 1 --durations 25 tests/conformance tests/spark tests/spark_streaming tests/flink tests/e2e
+# Engines, each on clusters of its own: a lane (tests/conftest.py) is a process, and three run beside each other. The
+# demonstration is judged by the clock, so it has the machine to itself.
+DEMO    := tests/e2e/test_demo.py
+ENGINES := tests/spark_streaming tests/spark tests/flink tests/conformance tests/e2e
+LANES   := -n 3 --dist loadscope --no-loadscope-reorder
 
-check: lint types contracts unit property golden ## What to run before a commit: some four minutes.
+test: check ## Everything but `test-long`: `check`, then Spark, Flink and end-to-end tests. Half an hour.
+	$(BIN)/pytest -m 'not long' $(DEMO)
+	$(BIN)/pytest -m 'not long' $(LANES) --durations 25 --ignore $(DEMO) $(ENGINES)
+
+test-long: setup ## Before a release: every demonstration, random draws, stock settings, long kill tests. An hour.
+	$(BIN)/pytest -n auto --hypothesis-profile random tests/property
+	$(BIN)/pytest -m long --durations 25 $(ENGINES)
+
+check: lint types contracts ## What to run before a commit. Four minutes.
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal tests/unit tests/property tests/golden
 
 lint: setup ## Style, and the generated reference against its source.
 	$(BIN)/ruff check .
@@ -45,7 +62,7 @@ lint: setup ## Style, and the generated reference against its source.
 	$(BIN)/python scripts/generate_reference.py --check
 
 types: setup ## mypy, strict.
-	$(BIN)/mypy
+	$(BIN)/mypy -n $(WORKERS)
 	MYPYPATH=src:examples/embed $(BIN)/mypy examples/embed
 	MYPYPATH=src:examples/plugin-template/src:examples/plugin-template/tests $(BIN)/mypy examples/plugin-template
 
@@ -53,7 +70,7 @@ contracts: setup ## Which package may import which.
 	$(BIN)/lint-imports
 
 unit: setup ## Fast tests: no Spark, no Flink.
-	$(BIN)/pytest -n auto --reruns 1 tests/unit
+	$(BIN)/pytest -n auto tests/unit
 
 property: setup ## Hypothesis tests of the safety rules.
 	$(BIN)/pytest -n auto tests/property

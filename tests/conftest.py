@@ -1,22 +1,53 @@
 """
 What holds for every test: skipped tests are listed, and fail the run where everything should be there.
 
-Hypothesis runs without a clock: on a busy machine a slow example is no fault of the code. Where a run judges a change,
-it draws the same examples each time; new ones are looked for by whoever sits before it, with `thorough` for longer.
+Hypothesis runs without a clock: on a busy machine a slow example is no fault of the code. It draws the same examples
+each time; `make test-long` looks for new ones, by the profile `random`.
+
+Tests of one lane run one after another in one process (`--dist loadscope`) and share what is expensive to start.
 """
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 JUDGES = bool(os.environ.get("HEADGATE_FAIL_ON_SKIP"))
 
-settings.register_profile("headgate", deadline=None, max_examples=50, derandomize=JUDGES)
+_LANES = {
+    "tests/flink/test_closed_loop.py::test_an_overload_that_hides_in_network_buffers": "Flink, special clusters",
+    "tests/flink/test_prometheus.py": "Flink, special clusters",
+    "tests/flink/test_reactive.py": "Flink, special clusters",
+    "tests/flink/test_redeploy": "Flink, redeploy and rollback",
+    "tests/flink/test_rollback.py": "Flink, redeploy and rollback",
+    "tests/flink/": "Flink, the lab",
+    "tests/spark": "Spark",
+    "tests/": "services",
+}
+"""By how a test's path begins; those of a lane take about as long as those of any other."""
+
+settings.register_profile("headgate", deadline=None, max_examples=20, derandomize=True)
+settings.register_profile("random", deadline=None, max_examples=500, derandomize=False)
 settings.load_profile("headgate")
+# Spark's JVMs are many, small and short-lived here: an optimizing compiler would never earn back what it takes.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto")
 pytest.register_assert_rewrite("headgate.testing.conformance")
+
+
+class Lanes(LoadScopeScheduling):  # type: ignore[misc] # it comes without types
+    """Gives each process the tests of a lane, one after another."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next(lane for start, lane in _LANES.items() if nodeid.startswith(start))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    """Run lanes beside each other where `--dist loadscope` is asked for."""
+    return Lanes(config, log) if config.getoption("dist") == "loadscope" else None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
