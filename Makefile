@@ -48,7 +48,7 @@ test: check ## Everything but `test-long`: `check`, then Spark, Flink and end-to
 	$(BIN)/pytest -m 'not long' $(DEMO)
 	$(BIN)/pytest -m 'not long' $(LANES) --durations 25 --ignore $(DEMO) $(ENGINES)
 
-test-long: setup ## Before a release: every demonstration, random draws, stock settings, long kill tests. An hour.
+test-long: setup ## Before a release: every demonstration, random draws, stock settings, long kill tests.
 	$(BIN)/pytest -n auto --hypothesis-profile random tests/property
 	$(BIN)/pytest -m long --durations 25 $(ENGINES)
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("thorough", deadline=None, max_examples=12_000)
+settings.register_profile("thorough", deadline=None, max_examples=12_000, derandomize=False)
