@@ -20,7 +20,7 @@ from headgate.engines.flink.local.preparation import find_runtime
 from headgate.engines.flink.local.runtime import FlinkRuntime
 from headgate.engines.flink.local.settings import LAB, Settings
 from headgate.errors import RefusedError
-from headgate.testing.process import HeadgateProcess, Service
+from headgate.testing.process import HeadgateProcess, RunningService
 
 RUNNING_LIMIT = timedelta(seconds=60)
 
@@ -50,7 +50,7 @@ SHORT_WINDOWS: Mapping[str, object] = {
 RunJob = Callable[[LoadJobSpec, int], str]
 """Submits a job with this parallelism everywhere, waits until all of it runs, returns its id."""
 
-RunHeadgate = Callable[[Mapping[str, object]], Service]
+RunHeadgate = Callable[[Mapping[str, object]], RunningService]
 """Starts the service on the test's cluster, called `lab`, to act with short windows; given options win."""
 
 RunHeadgateProcess = Callable[[Mapping[str, object]], HeadgateProcess]

@@ -21,7 +21,7 @@ from headgate.engines.flink.local.settings import LAB, STOCK, Settings
 from headgate.model.decision import Outcome
 from headgate.testing.load_jobs import RATE_PER_S, UTILIZATION_TARGET, two_stages
 from headgate.testing.observed import ObservedJob
-from headgate.testing.process import Service
+from headgate.testing.process import RunningService
 
 pytestmark = pytest.mark.flink
 
@@ -49,7 +49,7 @@ def follow(cluster: LocalCluster, run_job: RunJob, spec: LoadJobSpec, *, start: 
     return job
 
 
-def await_settled(service: Service, job: ObservedJob, wanted: Mapping[str, int], *, cycles: int) -> None:
+def await_settled(service: RunningService, job: ObservedJob, wanted: Mapping[str, int], *, cycles: int) -> None:
     """Wait until a job ran at the wanted parallelism in so many cycles, one after another, that could act."""
 
     def settled() -> bool:

@@ -11,7 +11,7 @@ from headgate.demo.loadjob import ConstantProfile, LoadJobSpec, Stage
 from headgate.demo.submit import cancel_job
 from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.testing.observed import ObservedJob
-from headgate.testing.process import Service
+from headgate.testing.process import RunningService
 
 pytestmark = pytest.mark.flink
 
@@ -26,13 +26,13 @@ def job_of(name: str) -> LoadJobSpec:
     return LoadJobSpec(stages=stages, profile=ConstantProfile(per_s=RATE_PER_S), epoch=datetime.now(UTC), name=name)
 
 
-def presence(service: Service, job: str) -> list[str]:
+def presence(service: RunningService, job: str) -> list[str]:
     """Return when a job came and went, in order."""
     lines = [*service.lines("JobAppeared", job), *service.lines("JobVanished", job)]
     return [line["event"] for line in sorted(lines, key=lambda line: line["timestamp"])]
 
 
-def await_wanted(service: Service, job: ObservedJob) -> None:
+def await_wanted(service: RunningService, job: ObservedJob) -> None:
     """Wait until the job runs at its optimum and Headgate has seen it."""
 
     def reached() -> bool:

@@ -22,7 +22,7 @@ from headgate.model.decision import Decision
 from headgate.model.lag import LagOrigin
 from headgate.model.metrics import ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.testing.process import Service
+from headgate.testing.process import RunningService
 
 pytestmark = pytest.mark.flink
 
@@ -101,7 +101,7 @@ def parallelism(cluster: LocalCluster, job_id: str) -> int:
     return max(int(one["parallelism"]) for one in call_json(f"{cluster.url}/jobs/{job_id}")["vertices"])
 
 
-def latest(service: Service, topic: str) -> Decision | None:
+def latest(service: RunningService, topic: str) -> Decision | None:
     """Give the newest decision, if there is one."""
     known = service.decisions(f"lab/{topic}", since=datetime.now(UTC) - LIMIT)
     return known[-1] if known else None

@@ -38,7 +38,7 @@ from headgate.ports import JobContext
 from headgate.providers.folder import end_workers
 from headgate.providers.local import FOLDER
 from headgate.testing.observed import ObservedJob
-from headgate.testing.process import Service
+from headgate.testing.process import RunningService
 from headgate.testing.recounting import recount
 
 pytestmark = pytest.mark.flink
@@ -150,7 +150,7 @@ def until(reached: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
-def await_running(service: Service, seen: ObservedJob, wanted: Mapping[str, int]) -> None:
+def await_running(service: RunningService, seen: ObservedJob, wanted: Mapping[str, int]) -> None:
     """Wait until a job runs with all its tasks at a parallelism."""
 
     def reached() -> bool:
@@ -160,7 +160,7 @@ def await_running(service: Service, seen: ObservedJob, wanted: Mapping[str, int]
     service.until(reached, limit=LIMIT)
 
 
-def await_rollback(service: Service, seen: ObservedJob, wanted: Mapping[str, int]) -> str:
+def await_rollback(service: RunningService, seen: ObservedJob, wanted: Mapping[str, int]) -> str:
     """Wait until a rescale was taken back and the job runs so; returns what was told."""
     service.until(lambda: bool(service.lines("Rollback", f"lab/{seen.name}")), limit=LIMIT)
     await_running(service, seen, wanted)
@@ -168,12 +168,12 @@ def await_rollback(service: Service, seen: ObservedJob, wanted: Mapping[str, int
     return str(line["message"])
 
 
-def scaled_up(service: Service) -> list[str]:
+def scaled_up(service: RunningService) -> list[str]:
     """Return what was asked of the engine that it cannot do; the way back is asked for likewise."""
     return [line["message"] for line in service.lines("Scaling") if f"1 -> {SICK}" in line["message"]]
 
 
-def await_cycles(service: Service, job: str) -> set[str]:
+def await_cycles(service: RunningService, job: str) -> set[str]:
     """Let some more cycles pass; returns the reasons of what was decided in them."""
     return {each.reason for each in service.await_cycles(job, FURTHER_CYCLES, limit=LIMIT)}
 

@@ -21,7 +21,7 @@ from headgate.model.decision import Decision
 from headgate.simulate import ClusterSettings, RestartSettings, Scenario, read_scenario, simulate
 from headgate.simulate.loadjob import simulated_job
 from headgate.testing.load_jobs import RATE_PER_S, UTILIZATION_TARGET, branches, two_stages
-from headgate.testing.process import Service
+from headgate.testing.process import RunningService
 
 pytestmark = pytest.mark.flink
 
@@ -64,7 +64,7 @@ def test_the_simulated_and_the_real_jobs_are_given_the_same_parallelism(
         assert dict(real[-1]) == spec.analytic_parallelism(RATE_PER_S, UTILIZATION_TARGET)
 
 
-def real_targets(service: Service, job: str, began: datetime) -> Targets:
+def real_targets(service: RunningService, job: str, began: datetime) -> Targets:
     """Wait until nothing more is changed, and give what was."""
     seen: list[Decision] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from typing import Self, TextIO
 
@@ -11,13 +12,13 @@ import structlog
 from headgate.config import load
 from headgate.events.log import LogEventHandler
 from headgate.model.decision import Decision
-from headgate.testing.process import Service
+from headgate.testing.process import RunningService
 from headgate.wiring import service
 
 _STOP_PATIENCE_S = 30.0
 
 
-class HeadgateInProcess(Service):
+class HeadgateInProcess(RunningService):
     """What `headgate run` would run by the same file, in a thread with an event loop of its own."""
 
     _thread: threading.Thread | None = None
@@ -54,16 +55,17 @@ class HeadgateInProcess(Service):
 
     def _run(self, began: threading.Event) -> None:
         with self.output.open("a", encoding="utf-8", buffering=1) as output:
+            log = _logger(output)
             try:
-                asyncio.run(self._serve(output, began))
+                asyncio.run(self._serve(log, began))
             except BaseException as failure:  # noqa: BLE001 - the test's thread raises it
                 self._failure = failure
-                _logger(output).error("ended", message=repr(failure))
+                log.error("ended", message=repr(failure))
 
-    async def _serve(self, output: TextIO, began: threading.Event) -> None:
+    async def _serve(self, log: structlog.typing.FilteringBoundLogger, began: threading.Event) -> None:
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         began.set()
-        options, log = load(self.config, {}, {}).options, _logger(output)
+        options = load(self.config, {}, {}).options
 
         def told(decisions: tuple[Decision, ...]) -> None:
             for one in decisions:
@@ -81,6 +83,8 @@ def _logger(output: TextIO) -> structlog.typing.FilteringBoundLogger:
         structlog.processors.JSONRenderer(),
     ]
     logger: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
-        structlog.PrintLogger(output), processors=processors, wrapper_class=structlog.make_filtering_bound_logger(20)
+        structlog.PrintLogger(output),
+        processors=processors,
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
     return logger

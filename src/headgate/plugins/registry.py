@@ -105,7 +105,7 @@ def _registered(point: EntryPoint) -> Registered:
 
 @lru_cache(maxsize=256)
 def _name_of(distribution: Distribution) -> str:
-    """Give the name, for which all that the distribution says of itself is read: once for all of its plugins."""
+    """Return the name, for which all that the distribution says of itself is read: once for all of its plugins."""
     return distribution.name
 
 

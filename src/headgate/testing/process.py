@@ -31,7 +31,7 @@ _POLL_S = 0.25
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Service(ABC):
+class RunningService(ABC):
     """
     A service that runs somewhere: its file, what it says, keeps and decides.
 
@@ -121,7 +121,7 @@ class Service(ABC):
             time.sleep(_POLL_S)
 
 
-class HeadgateProcess(Service):
+class HeadgateProcess(RunningService):
     """The service as a process of its own, from when it is entered to when it is left."""
 
     def __init__(
