@@ -24,7 +24,7 @@ from headgate.algorithm.propose import propose
 from headgate.algorithm.sharing import evened, shared
 from headgate.algorithm.signals import signalled, with_signals
 from headgate.algorithm.verdict import IN_BALANCE, verdict
-from headgate.algorithm.weighing import eager
+from headgate.algorithm.weighing import eager, surely_needing_less
 from headgate.model.decision import Decision, Notice, Outcome, Proposal
 from headgate.model.events import EventReason, EventType
 from headgate.model.identity import JobKey
@@ -77,6 +77,8 @@ def _decide(
     proposals = shared(planned(sample.topology, proposals, options), sample, options)
     proposals = bounded(proposals, sample.topology, options, bounds=state.bounds, now=now)
     proposals = surely_shrinking(proposals, sample, options, state)
+    running_s = (now - sample.running_since).total_seconds()
+    proposals = surely_needing_less(proposals, evaluated, options, state, running_s)
     proposals = evened(signalled(proposals, sample, options, now=now, state=state), sample)
     outcome, reason, message = verdict(proposals, evaluated, options)
     decision = Decision(

@@ -19,12 +19,14 @@ from datetime import timedelta
 from statistics import NormalDist
 from typing import Any
 
+from headgate.algorithm.plan import Plan, not_shrinking
 from headgate.algorithm.staying import Sizes, cost_so_far
 from headgate.algorithm.wording import amount
 from headgate.model.arrival import Arrival
 from headgate.model.decision import Decision, Outcome, Proposal
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
+from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
 
 _REVERSED = 20.0
@@ -56,6 +58,9 @@ _LEAST_DOWNTIME_S = 1.0
 _GUESS = timedelta(seconds=30)
 """How long a rescale stops a job of which, and of whose cluster, none was seen yet."""
 
+_FIRST_LOOK = timedelta(minutes=1)
+"""How long after its stabilization a job is new: its sources may still be opening, its caches cold."""
+
 _NORMAL = NormalDist()
 
 _THRESHOLDS = (ScalingMetric.SCALE_UP_RATE_THRESHOLD, ScalingMetric.SCALE_DOWN_RATE_THRESHOLD)
@@ -64,6 +69,26 @@ _DEFAULTS = AutoscalerOptions()
 
 _EAGER: Mapping[str, Any] = {"scale_down_interval": timedelta(), "scale_down_max_factor": 1.0}
 """When to shrink is weighed: neither a wait nor a second step makes it surer."""
+
+
+def surely_needing_less(
+    plan: Plan, evaluated: EvaluatedMetrics, options: AutoscalerOptions, state: JobState, running_s: float
+) -> Plan:
+    """
+    Let nothing shrink while the input of a job rises, nor of one that began moments ago.
+
+    A job that Headgate has rescaled is not new, however often it restarts; where a whole window has to be there, that
+    is proof enough. `running_s` is how long the job has been running.
+    """
+    if evaluated.arrival is None:
+        return plan
+    if evaluated.arrival.rising:
+        return not_shrinking(plan, state, Reason.EVIDENCE_AWAITED, "ever more comes in")
+    new_s = (options.stabilization_interval + min(options.metrics_window, _FIRST_LOOK)).total_seconds()
+    if state.history or running_s >= new_s:
+        return plan
+    began = f"the job began {running_s:.0f} s ago, less than {new_s:.0f} s"
+    return not_shrinking(plan, state, Reason.EVIDENCE_AWAITED, began)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,7 +110,7 @@ class Reason(StrEnum):
     CYCLE_FAILED = "CycleFailed"
     """Something unexpected went wrong with this job in this cycle; an event says what."""
     EVIDENCE_AWAITED = "EvidenceAwaited"
-    """The load changed too short a time ago: a rescale that may prove wrong would cost more than waiting."""
+    """The job began or its load changed moments ago: a rescale that may prove wrong would cost more than waiting."""
     NOT_WORTH_RESTART = "NotWorthRestart"
     """The restart would cost more than the change saves."""
     MEMORY_PRESSURE = "MemoryPressure"

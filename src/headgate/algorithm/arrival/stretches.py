@@ -47,7 +47,8 @@ def stretches(samples: Columns, owner: Ints, sources: int) -> Stretches:
     Where its owner counts that (the end offsets of a topic), it is what was written between two looks. Elsewhere it
     is what was read, and by how much the lag grew meanwhile: the input, whether the source keeps up or not. What came
     while either began anew is not known: there is no stretch for it. A source that tells its lag only now and then is
-    followed from one such time to the next; one that never does counts as having none.
+    followed from one such time to the next; one that never does counts as having none. One that has read nothing yet
+    and sees nothing waiting may not have opened what it reads: its stretches count from when it began, if it has.
 
     Args:
         samples: rows with the columns of `SERIES`, in any order.
@@ -64,8 +65,18 @@ def stretches(samples: Columns, owner: Ints, sources: int) -> Stretches:
     inferred = np.diff(read.values[rows] + np.where(lag.valid[rows], lag.values[rows], 0))
     follows = (of[1:] == of[:-1]) & (epoch[1:] == epoch[:-1]) & (took_ms > 0)
     counts = _both(arrived.valid[rows]) & (counted >= 0)
-    whole = np.flatnonzero(follows & (counts | _both(infers[rows])))
+    opened = ~_unopened(of, epoch, read.values[rows], lag.values[rows])[:-1]
+    whole = np.flatnonzero(follows & (counts | (_both(infers[rows]) & opened)))
     return _aligned(of[1:][whole], took_ms[whole], np.where(counts, counted, inferred)[whole], sources)
+
+
+def _unopened(of: Ints, epoch: Ints, read: Ints, lag: Ints) -> Bools:
+    """Tell for each row whether its source had not begun to read by then, though it has by now, since it started."""
+    starts = np.flatnonzero(np.r_[True, (of[1:] != of[:-1]) | (epoch[1:] != epoch[:-1])])
+    most = np.maximum.reduceat(read, starts) if len(read) else read
+    begins_later = np.repeat(most > 0, np.diff(np.r_[starts, len(read)]))
+    unopened: Bools = begins_later & (read == 0) & (lag == 0)
+    return unopened
 
 
 def _both(flags: Bools) -> Bools:

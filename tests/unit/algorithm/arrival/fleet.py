@@ -54,7 +54,7 @@ class Story:
 
     def samples(self, until_s: int) -> list[JobSample]:
         """Look at the job until a second, this included."""
-        read = dict.fromkeys(self.sources, 0.0)
+        read = dict.fromkeys(self.sources, 1.0)
         seen: list[JobSample] = []
         for second in range(0, until_s + 1, 2):
             seen.append(self._sample(second, read))

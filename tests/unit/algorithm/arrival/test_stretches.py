@@ -8,16 +8,37 @@ from tests.unit.algorithm.arrival.series import Told, stretches_of, told
 
 def test_lag_that_grows_is_input_too() -> None:
     """A source that reads 100/s while 50/s pile up has 150/s coming in; one that works off its lag has less."""
-    rows = [Told(at_s=0, read=0, lag=0), Told(at_s=2, read=200, lag=100), Told(at_s=4, read=400, lag=40)]
+    rows = [Told(at_s=0, read=50, lag=0), Told(at_s=2, read=250, lag=100), Told(at_s=4, read=450, lag=40)]
 
     assert told(stretches_of(rows)) == [(2, 300), (2, 140)]
 
 
 def test_a_source_without_lag_reads_what_comes() -> None:
     """A connector that never tells its lag counts as having none."""
-    rows = [Told(at_s=second, read=100 * second) for second in range(0, 7, 2)]
+    rows = [Told(at_s=second, read=100 * second) for second in range(2, 9, 2)]
 
     assert told(stretches_of(rows)) == [(2, 200)] * 3
+
+
+def test_a_source_that_has_not_begun_tells_nothing() -> None:
+    """It opens what it reads while seconds go by, and begins somewhere in a stretch: neither is what comes in."""
+    rows = [Told(at_s=second, read=max(0, 100 * second - 250), lag=0) for second in range(7)]
+
+    assert told(stretches_of(rows)) == [(1, 100)] * 3
+
+
+def test_a_source_that_sees_what_waits_tells_what_comes() -> None:
+    """After a restart it has read nothing yet either, but what piled up meanwhile grows by what comes in."""
+    rows = [Told(at_s=0, read=0, lag=500), Told(at_s=1, read=0, lag=600), Told(at_s=2, read=300, lag=400)]
+
+    assert told(stretches_of(rows)) == [(1, 100)] * 2
+
+
+def test_a_source_that_reads_nothing_at_all_has_no_input() -> None:
+    """A job may be started before anything is there to read."""
+    rows = [Told(at_s=second, read=0, lag=0) for second in range(3)]
+
+    assert told(stretches_of(rows)) == [(1, 0)] * 2
 
 
 def test_a_counter_that_begins_anew_leaves_a_gap() -> None:
@@ -46,7 +67,7 @@ def test_a_lag_told_now_and_then_is_followed_from_one_time_to_the_next() -> None
 
 def test_a_sample_without_the_counter_tells_nothing() -> None:
     """The stretch goes on to the next one that has it."""
-    rows = [Told(at_s=0, read=0), Told(at_s=2, read=None), Told(at_s=4, read=400)]
+    rows = [Told(at_s=0, read=50), Told(at_s=2, read=None), Told(at_s=4, read=450)]
 
     assert told(stretches_of(rows)) == [(4, 400)]
 
@@ -61,11 +82,11 @@ def test_a_lag_that_is_told_late_may_make_a_stretch_negative() -> None:
 def test_an_engine_that_did_not_measure_again_adds_nothing() -> None:
     """The time that counts is the engine's own: a sample that says the same as the one before is none."""
     rows = [
-        Told(at_s=0, read=0, measured_s=0),
-        Told(at_s=2, read=0, measured_s=0),
-        Told(at_s=4, read=300, measured_s=3),
-        Told(at_s=6, read=300, measured_s=3),
-        Told(at_s=8, read=600, measured_s=6),
+        Told(at_s=0, read=50, measured_s=0),
+        Told(at_s=2, read=50, measured_s=0),
+        Told(at_s=4, read=350, measured_s=3),
+        Told(at_s=6, read=350, measured_s=3),
+        Told(at_s=8, read=650, measured_s=6),
     ]
 
     assert told(stretches_of(rows)) == [(3, 300), (3, 300)]
@@ -89,7 +110,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 def test_each_source_has_its_own_beside_the_others() -> None:
     """The newest stands at the right; who has fewer, or none at all, has nothing at the left."""
     rows = [
-        *(Told(at_s=second, read=100 * second) for second in range(0, 7, 2)),
+        *(Told(at_s=second, read=50 + 100 * second) for second in range(0, 7, 2)),
         *(Told(at_s=second, read=10 * second, source=2) for second in (4, 6)),
         Told(at_s=6, read=1, source=3),
     ]
@@ -142,9 +163,9 @@ def test_where_it_is_not_counted_it_is_inferred() -> None:
 def test_one_that_counts_and_one_that_does_not_stand_side_by_side() -> None:
     """Each source is told by its own."""
     rows = [
-        Told(at_s=0, read=0, source=1),
+        Told(at_s=0, read=50, source=1),
         Told(at_s=0, read=0, arrived=0),
-        Told(at_s=2, read=300, source=1),
+        Told(at_s=2, read=350, source=1),
         Told(at_s=2, read=100, arrived=900),
     ]
     found = stretches_of(rows, sources=2)
