@@ -10,11 +10,17 @@ Tests of one lane run one after another in one process (`--dist loadscope`) and 
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
+
+from headgate.engines.flink.local.java import find_java
+from headgate.engines.spark.local.archives import fast_start
+from headgate.engines.spark.local.home import find_spark_home, lean_home
 
 JUDGES = bool(os.environ.get("HEADGATE_FAIL_ON_SKIP"))
 
@@ -26,6 +32,7 @@ _LANES = {
     "tests/flink/test_rollback.py": "Flink, redeploy and rollback",
     "tests/flink/": "Flink, the lab",
     "tests/spark": "Spark",
+    "tests/e2e/": "whole processes",
     "tests/": "services",
 }
 """By how a test's path begins; those of a lane take about as long as those of any other."""
@@ -33,8 +40,6 @@ _LANES = {
 settings.register_profile("headgate", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("random", deadline=None, max_examples=500, derandomize=False)
 settings.load_profile("headgate")
-# Spark's JVMs are many, small and short-lived here: an optimizing compiler would never earn back what it takes.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto")
 pytest.register_assert_rewrite("headgate.testing.conformance")
 
 
@@ -43,6 +48,15 @@ class Lanes(LoadScopeScheduling):  # type: ignore[misc] # it comes without types
 
     def _split_scope(self, nodeid: str) -> str:
         return next(lane for start, lane in _LANES.items() if nodeid.startswith(start))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let each Spark that a lane starts, some forty, start fast: on jars whose classes are recorded."""
+    if config.getoption("dist", None) == "loadscope":
+        python = Path(sys.executable)
+        home = lean_home(find_spark_home(python))
+        os.environ["SPARK_HOME"] = str(home)
+        os.environ["SPARK_SUBMIT_OPTS"] = fast_start(home, java_home=find_java().home, python=python)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:

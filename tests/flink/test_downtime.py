@@ -60,6 +60,7 @@ def _tells(sample: JobSample) -> bool:
     return {JobMeasure.STATE_SIZE, JobMeasure.LAST_DOWNTIME} <= sample.values.keys()
 
 
+@pytest.mark.long
 async def test_a_rescale_in_place_and_a_redeploy_tell_how_long_they_took(
     cluster: LocalCluster, jar: Path, run_job: Callable[[LoadJobSpec, int], str]
 ) -> None:

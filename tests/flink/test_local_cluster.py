@@ -115,6 +115,7 @@ def test_the_graph_is_as_specified(cluster: LocalCluster, run_job: RunJob) -> No
     assert set(job.parallelism().values()) == {2}
 
 
+@pytest.mark.long
 def test_vertex_ids_stay_the_same_in_the_next_run(cluster: LocalCluster, run_job: RunJob) -> None:
     """History keyed by vertex id outlives a resubmission."""
     stages = (Stage(name="parse", cost_us=100), Stage(name="count", cost_us=100, keyed=True))
@@ -123,6 +124,7 @@ def test_vertex_ids_stay_the_same_in_the_next_run(cluster: LocalCluster, run_job
     assert first == second
 
 
+@pytest.mark.long
 def test_a_saturated_stage_has_its_nominal_capacity(cluster: LocalCluster, run_job: RunJob) -> None:
     """1000 us a record are 1000 rec/s, in records per wall time and per busy time, within 5 %."""
     stages = (Stage(name="work", cost_us=1000, keyed=True),)

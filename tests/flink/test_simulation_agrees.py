@@ -49,6 +49,7 @@ LAB_CLUSTER = ClusterSettings(
 """The cluster of the fixtures, as it is simulated."""
 
 
+@pytest.mark.long
 def test_the_simulated_and_the_real_jobs_are_given_the_same_parallelism(
     run_job: RunJob, run_headgate: RunHeadgate, tmp_path: Path
 ) -> None:

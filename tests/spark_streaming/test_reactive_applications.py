@@ -28,6 +28,7 @@ def application(cluster: StandaloneCluster, directory: Path) -> Iterator[Watched
         yield application
 
 
+@pytest.mark.long
 def test_an_application_follows_its_cluster(application: WatchedApplication, cluster: StandaloneCluster) -> None:
     """A worker comes and it grows, a third one is more than it may have, and where one is lost the third steps in."""
     application.start(REACTIVE)

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.spark_streaming.application import PATIENCE, PROGRAMS
 from tests.spark_streaming.test_levers import ROCKS_DB
 
 from headgate.engines.spark.local.cluster import StandaloneCluster
 
 
+@pytest.mark.long
 def test_state_is_spread_anew_or_left_as_it_was(cluster: StandaloneCluster, directory: Path) -> None:
     """4 partitions become 8 and then 2; a try that loses a row leaves 2, and every row is counted once in the end."""
     application = cluster.run(PROGRAMS / "repartitioning.py", str(directory), conf=ROCKS_DB)

@@ -13,18 +13,29 @@ import pytest
 from headgate.engines.flink.local.processes import Children
 from headgate.engines.spark.local.application import Application
 from headgate.engines.spark.local.groups import end_groups, is_living
-from headgate.engines.spark.local.home import find_spark_home, link_home, remove_work
-from headgate.engines.spark.local.settings import application, environment, write_defaults
+from headgate.engines.spark.local.home import find_spark_home, lean_home, remove_work
+from headgate.engines.spark.local.settings import application, environment, write_properties
 from headgate.errors import PermanentError
 
 
-def test_the_home_is_the_interpreters_own_without_its_python_code(tmp_path: Path) -> None:
-    """So workers import PySpark from where it is compiled; linking again changes nothing."""
-    spark_home = find_spark_home(Path(sys.executable))
-    home = link_home(spark_home, tmp_path)
-    assert link_home(spark_home, tmp_path) == home
-    assert (home / "bin" / "spark-class").samefile(spark_home / "bin" / "spark-class")
+def _spark(directory: Path, *jars: str) -> Path:
+    for part in ("bin", "jars", "python"):
+        (directory / part).mkdir(parents=True)
+    for jar in ("spark-core_2.13-4.3.0.jar", *jars):
+        (directory / "jars" / jar).write_text(jar)
+    return directory
+
+
+def test_the_home_holds_no_python_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So workers import PySpark from where it is compiled; the same jars elsewhere share it, others have their own."""
+    monkeypatch.setenv("HEADGATE_CACHE", str(tmp_path / "cache"))
+
+    home = lean_home(_spark(tmp_path / "one"))
+
     assert sorted(path.name for path in home.iterdir()) == ["bin", "jars"]
+    assert home.name.startswith("spark-4.3.0-")
+    assert lean_home(_spark(tmp_path / "same")) == home
+    assert lean_home(_spark(tmp_path / "other", "more.jar")) != home
 
 
 def test_an_interpreter_without_pyspark_is_named(tmp_path: Path) -> None:
@@ -46,9 +57,9 @@ def test_what_a_local_cluster_leaves_is_removed(tmp_path: Path) -> None:
 
 def test_settings_reach_a_driver_as_a_file(tmp_path: Path) -> None:
     """Those of the application win over ours."""
-    told = application("spark://127.0.0.1:7", tmp_path) | {"spark.executor.cores": "2"}
-    write_defaults(tmp_path / "conf", told)
-    lines = (tmp_path / "conf" / "spark-defaults.conf").read_text().splitlines()
+    told = application("spark://127.0.0.1:7", tmp_path, java_options="-Xint") | {"spark.executor.cores": "2"}
+    write_properties(tmp_path / "properties", told)
+    lines = (tmp_path / "properties").read_text().splitlines()
     assert "spark.master spark://127.0.0.1:7" in lines
     assert "spark.executor.cores 2" in lines
     assert "spark.driver.bindAddress 127.0.0.1" in lines
@@ -59,7 +70,11 @@ def test_another_sparks_variables_do_not_get_in(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master yarn")
     monkeypatch.setenv("SPARK_HOME", "/elsewhere")
     given = environment(
-        spark_home=tmp_path / "home", java_home=tmp_path, python=Path(sys.executable), directory=tmp_path
+        spark_home=tmp_path / "home",
+        java_home=tmp_path,
+        python=Path(sys.executable),
+        directory=tmp_path,
+        java_options="-Xint",
     )
     assert "PYSPARK_SUBMIT_ARGS" not in given
     assert given["SPARK_HOME"] == str(tmp_path / "home")

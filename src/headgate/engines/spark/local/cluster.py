@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import tempfile
@@ -18,8 +19,9 @@ from headgate.engines.flink.local.loopback import HOST, call_json, free_ports
 from headgate.engines.flink.local.processes import Child, Children
 from headgate.engines.spark.local import settings
 from headgate.engines.spark.local.application import Application
+from headgate.engines.spark.local.archives import fast_start
 from headgate.engines.spark.local.groups import end_groups, is_living
-from headgate.engines.spark.local.home import find_spark_home, link_home
+from headgate.engines.spark.local.home import find_spark_home, lean_home
 from headgate.errors import PermanentError
 
 START_LIMIT = timedelta(seconds=120)
@@ -65,12 +67,15 @@ class StandaloneCluster:
         self._temporary = directory is None
         self.directory = (directory or Path(tempfile.mkdtemp(prefix="headgate-spark-"))).absolute()
         self._python = python
-        self._spark_home = link_home(find_spark_home(python), self.directory)
+        self._spark_home = lean_home(find_spark_home(python))
+        java_home = java_home or find_java().home
+        self._java_options = fast_start(self._spark_home, java_home=java_home, python=python)
         self._environment = settings.environment(
             spark_home=self._spark_home,
-            java_home=java_home or find_java().home,
+            java_home=java_home,
             python=python,
             directory=self.directory,
+            java_options=self._java_options,
         )
         self._children = Children()
         self._master: Child | None = None
@@ -82,7 +87,8 @@ class StandaloneCluster:
         self.master_url = f"spark://{HOST}:{port}"
         self.web_url = f"http://{HOST}:{web_port}"
         (self.directory / "tmp").mkdir(parents=True, exist_ok=True)
-        settings.write_defaults(self.directory / "conf", settings.DAEMON)
+        self._properties = self.directory / "daemons.properties"
+        settings.write_properties(self._properties, settings.DAEMON)
 
     @property
     def workers(self) -> tuple[int, ...]:
@@ -181,10 +187,12 @@ class StandaloneCluster:
         """
         self._applications += 1
         name = f"application-{self._applications}"
-        place = self.directory / name
-        settings.write_defaults(place, settings.application(self.master_url, self.directory) | dict(conf))
+        properties = self.directory / f"{name}.properties"
+        ours = settings.application(self.master_url, self.directory, java_options=self._java_options)
+        settings.write_properties(properties, ours | dict(conf))
         command = [str(self._python), str(program), *arguments]
-        return Application(self._start(name, command, {"SPARK_CONF_DIR": str(place)}), self._children)
+        told = {"PYSPARK_SUBMIT_ARGS": f"--properties-file {shlex.quote(str(properties))} pyspark-shell"}
+        return Application(self._start(name, command, told), self._children)
 
     def _start_master(self) -> None:
         port, web_port = self._ports
@@ -192,7 +200,8 @@ class StandaloneCluster:
         self._master = self._start_daemon("master", f"{_DEPLOYED}.master.Master", *places)
 
     def _start_daemon(self, name: str, main_class: str, *arguments: str) -> Child:
-        return self._start(name, [str(self._spark_home / "bin" / "spark-class"), main_class, *arguments])
+        own = ("--properties-file", str(self._properties))
+        return self._start(name, [str(self._spark_home / "bin" / "spark-class"), main_class, *own, *arguments])
 
     def _start(self, name: str, command: Sequence[str], environment: Mapping[str, str] = _NOTHING) -> Child:
         child = self._children.start(
