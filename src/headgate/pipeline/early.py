@@ -25,11 +25,26 @@ _FOLLOWED = timedelta(minutes=5)
 """How long after it was asked about last a job's samples are kept at hand."""
 
 
+@dataclass(slots=True, kw_only=True)
+class _Followed:
+    """A job that was asked about, and its samples."""
+
+    evaluator: InProcessEvaluator
+    """Has what came since the job was asked about, and what the log had before as soon as that is read."""
+    reach: timedelta
+    """How far back its samples are to count."""
+    asked: datetime
+    """When it was asked about last."""
+    read: bool = False
+    """Whether the evaluator has what the log had."""
+
+
 class EarlyEvaluator:
     """
     A `ports.FleetEvaluator` for some jobs of the log, which follows those that it was asked about.
 
-    `append` and `evaluate` may run at the same time in several threads.
+    `append` and `evaluate` may run at the same time in several threads. `append` waits for no reading of the log: what
+    comes meanwhile is kept beside what is read.
     """
 
     def __init__(self, log: Address, *, collect_interval: Live[timedelta], keep: Live[timedelta]) -> None:
@@ -44,17 +59,16 @@ class EarlyEvaluator:
         self._reader = LogReader(log)
         self._collect_interval = collect_interval
         self._keep = keep
-        self._followed: dict[JobKey, InProcessEvaluator] = {}
-        self._asked: dict[JobKey, datetime] = {}
-        self._reach: dict[JobKey, timedelta] = {}
+        self._followed: dict[JobKey, _Followed] = {}
         self._lock = Lock()
+        """Held for lookups alone, never over a call to the storage: the collectors of all clusters wait for it."""
 
     def append(self, samples: Sequence[JobSample], /) -> None:
         """Take in samples that the log has by now, of those jobs that are followed."""
         with self._lock:
-            for sample in samples:
-                if evaluator := self._followed.get(sample.job):
-                    evaluator.append([sample])
+            followed = [(self._followed[one.job].evaluator, one) for one in samples if one.job in self._followed]
+        for evaluator, sample in followed:
+            evaluator.append([sample])
 
     def evaluate(self, candidates: Sequence[Candidate], now: datetime, /) -> Mapping[JobKey, Answer]:
         """
@@ -65,33 +79,33 @@ class EarlyEvaluator:
             PermanentError: a newer Headgate wrote it.
         """
         with self._lock:
-            self._follow(candidates, now)
-            evaluators = [self._followed[one.sample.job] for one in candidates]
+            followed = self._follow(candidates, now)
         answers: dict[JobKey, Answer] = {}
-        for one, evaluator in zip(candidates, evaluators, strict=True):
-            answers |= evaluator.evaluate([one], now)
+        for one, job in zip(candidates, followed, strict=True):
+            if not job.read:
+                self._read(one, job)
+            answers |= job.evaluator.evaluate([one], now)
         return answers
 
-    def _follow(self, candidates: Sequence[Candidate], now: datetime) -> None:
-        self._asked |= {one.sample.job: now for one in candidates}
-        for job in [job for job, at in self._asked.items() if now - at > _FOLLOWED]:
-            self._asked.pop(job)
-            self._followed.pop(job, None)
-            self._reach.pop(job, None)
+    def _follow(self, candidates: Sequence[Candidate], now: datetime) -> Sequence[_Followed]:
         for one in candidates:
+            known, wanted = self._followed.get(one.sample.job), reach(one.options)
             # A job's own options, and ordered ones, may look back further than any that the file names.
-            if one.sample.job not in self._followed or self._reach[one.sample.job] < reach(one.options):
-                self._followed[one.sample.job] = self._read(one)
-                self._reach[one.sample.job] = reach(one.options)
+            if known is None or known.reach < wanted:
+                keep = max(in_force(self._keep), wanted)
+                evaluator = InProcessEvaluator(collect_interval=self._collect_interval, keep=keep)
+                known = self._followed[one.sample.job] = _Followed(evaluator=evaluator, reach=keep, asked=now)
+            known.asked = now
+        for job in [job for job, known in self._followed.items() if now - known.asked > _FOLLOWED]:
+            del self._followed[job]
+        return [self._followed[one.sample.job] for one in candidates]
 
-    def _read(self, one: Candidate) -> InProcessEvaluator:
-        # What came since it was asked about is handed on by nobody any more, and counts at the next question.
-        keep = max(in_force(self._keep), reach(one.options))
-        span = one.window_until - keep, one.window_until + _FOLLOWED
+    def _read(self, one: Candidate, job: _Followed) -> None:
+        # What was written before the job was followed is handed on by nobody: it counts at the next question.
+        span = one.window_until - job.reach, one.window_until + _FOLLOWED
         vertices, jobs = (self._reader.read(table, *span, job=one.sample.job) for table in ("samples", "jobs"))
-        evaluator = InProcessEvaluator(collect_interval=self._collect_interval, keep=keep)
-        evaluator.begin_with(vertices, jobs)
-        return evaluator
+        job.evaluator.begin_with(vertices, jobs, cluster=one.sample.job.cluster)
+        job.read = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any, Generic, Self, TypeVar
 
@@ -58,10 +58,10 @@ class Kept(Generic[Key]):
         return cls(names=tuple(number), owner=owner, columns=columns)
 
     def followed_by(self, newer: Self, *, since: datetime, cluster: str) -> Self:
-        """Put a tick of a cluster below these; one of the same instant is replaced, what is too old is dropped."""
-        ticks, (tick, *_) = self.columns["at_ms"].values, newer.columns["at_ms"].values.tolist() or [-1]
+        """Put ticks of a cluster below these; those of the same instants are replaced, what is too old is dropped."""
+        ticks = self.columns["at_ms"].values
         stays = ticks >= epoch_ms(since)
-        same = np.flatnonzero(ticks == tick).tolist()
+        same = np.flatnonzero(np.isin(ticks, np.unique(newer.columns["at_ms"].values))).tolist()
         stays[[row for row in same if _cluster(self.names[self.owner[row]]) == cluster]] = False
         rows = np.flatnonzero(stays)
         left = [self.names[place] for place in np.unique(self.owner[rows]).tolist()]
@@ -129,9 +129,15 @@ class InProcessEvaluator:
         self._roster = Roster()
         self._lock = Lock()
 
-    def begin_with(self, vertices: pa.Table, jobs: pa.Table) -> None:
-        """Begin with rows of the log's `samples` and `jobs`."""
-        self._kept = kept_vertices(vertices), kept_jobs(jobs)
+    def begin_with(self, vertices: pa.Table, jobs: pa.Table, *, cluster: str) -> None:
+        """Put rows of the log's `samples` and `jobs`, of one cluster, before what has been appended to it since."""
+        older, ever = (kept_vertices(vertices), kept_jobs(jobs)), datetime.min.replace(tzinfo=UTC)
+        with self._lock:
+            newer = self._kept
+            self._kept = (
+                older[0].followed_by(newer[0], since=ever, cluster=cluster),
+                older[1].followed_by(newer[1], since=ever, cluster=cluster),
+            )
 
     def append(self, samples: Sequence[JobSample], /) -> None:
         """Keep the samples of one tick of one cluster, and drop those that have become too old."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
+from obstore.store import MemoryStore
 
 from headgate.errors import UnreachableError
 from headgate.model.identity import JobKey
@@ -20,6 +24,7 @@ from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.pipeline.early import EarlyEvaluator, FollowedSamples
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.ports import Candidate
+from headgate.samplelog.bucket import ObjectPath
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.writer import SampleLog
@@ -150,6 +155,60 @@ def test_a_sample_that_comes_while_it_is_asked_is_not_lost(folder: Path) -> None
     assert evaluator.evaluate([asked(130)], at(130)) == by_memory([*STORY, late], [asked(130)], at(130))
 
 
+class SlowBucket(MemoryStore):
+    """A bucket that gives objects only when it is let."""
+
+    def __init__(self) -> None:
+        """Give none yet."""
+        super().__init__()
+        self.asked, self.gives = Event(), Event()
+
+    def get(self, path: str, **how: Any) -> Any:
+        """Give an object; fails where that takes too long for a test."""
+        self.asked.set()
+        assert self.gives.wait(timeout=30)
+        return super().get(path, **how)
+
+
+def test_no_collector_waits_while_it_reads_the_log() -> None:
+    """A slow bucket holds up whoever asked, nobody else; what comes meanwhile counts, though it is not read again."""
+    bucket = SlowBucket()
+    root = ObjectPath("memory://log", bucket)
+    evaluator, (late,) = EarlyEvaluator(root, collect_interval=TICK, keep=REACH), ticks(130)
+    sink = SampleLog(root)
+    for samples in STORY:
+        sink.append(samples)
+
+    with ThreadPoolExecutor(2) as threads:
+        answers = threads.submit(evaluator.evaluate, [asked(120)], at(121))
+        assert bucket.asked.wait(timeout=30)
+        appended = threads.submit(evaluator.append, late)
+        try:
+            appended.result(timeout=10)
+        finally:
+            bucket.gives.set()
+        assert answers.result() == by_memory(STORY, [asked(120)], at(121))
+
+    bucket.asked.clear()
+    assert evaluator.evaluate([asked(130)], at(131)) == by_memory([*STORY, late], [asked(130)], at(131))
+    assert not bucket.asked.is_set()
+
+
+def test_a_log_that_could_not_be_read_is_read_at_the_next_question(folder: Path) -> None:
+    """And with it what came before and after the failure."""
+    evaluator, (late,) = following(folder), ticks(130)
+    hour = next((folder / "samples").iterdir())
+    hidden = hour.rename(folder / "hidden")
+    hour.symlink_to(hour)  # a folder that cannot be listed
+    with pytest.raises(UnreachableError):
+        evaluator.evaluate([asked(120)], at(121))
+    evaluator.append(late)
+    hour.unlink()
+    hidden.rename(hour)
+
+    assert evaluator.evaluate([asked(130)], at(131)) == by_memory([*STORY, late], [asked(130)], at(131))
+
+
 def test_a_sample_that_comes_twice_counts_once(folder: Path) -> None:
     """The log has it already when it is handed on."""
     evaluator = following(folder)
@@ -198,5 +257,5 @@ def test_what_could_not_be_kept_is_not_known_either(folder: Path) -> None:
         broken.append([measured(121)])
 
     assert evaluator.evaluate([asked(120)], at(120)) == before
-    (vertices, _) = evaluator._followed[ORDERS]._kept
+    (vertices, _) = evaluator._followed[ORDERS].evaluator._kept
     assert int(vertices.columns["at_ms"].values.max()) == int(at(120).timestamp() * 1000)
