@@ -10,10 +10,10 @@ from threading import Event as Flag
 from threading import Thread, current_thread
 
 from headgate.agent.log import LOGGER
-from headgate.agent.threads import DaemonExecutor
 from headgate.control.observation import Observation
 from headgate.control.orders import OrderBook
 from headgate.control.runner import Runner, TickRun, Work
+from headgate.control.threads import DaemonExecutor
 from headgate.model.identity import JobKey
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0

@@ -6,7 +6,6 @@ Each step saves what it changes before the next one begins, so that a process ma
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -27,6 +26,7 @@ from headgate.control.rollback.judging import judge, pause
 from headgate.control.rollback.ordering import Surroundings, must_wait, taken_up
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.rollback.taking_back import settle_rollback
+from headgate.control.threads import in_threads
 from headgate.control.wishes import is_news
 from headgate.model.decision import Decision
 from headgate.model.metrics import EvaluatedMetrics, NotReady
@@ -96,7 +96,7 @@ class Care:
         held = await self.outbox.save(ctx.key, held, told_of_pause(ctx, held.state, now))
         if order is None or must_wait(held.state, order, now):
             return held
-        history = await asyncio.to_thread(self.outbox.store.history, ctx.key, _EVER)
+        history = await in_threads(self.outbox.threads, self.outbox.store.history, ctx.key, _EVER)
         may_act = self.execution.may_obey(ctx)
         around = Surroundings(history=history, redeployment=self.execution.actuator.redeployment, may_act=may_act)
         held = await self.outbox.save(ctx.key, held, taken_up(seen, held.state, order, now, around))

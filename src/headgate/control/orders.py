@@ -7,15 +7,16 @@ nothing is decided.
 
 from __future__ import annotations
 
-import asyncio
 import getpass
 import socket
 from collections.abc import Collection, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from headgate.config.jobs import JobSettings
 from headgate.config.ordered import SOURCE, Overlay
+from headgate.control.threads import in_threads
 from headgate.errors import HeadgateError
 from headgate.model.identity import JobKey
 from headgate.model.orders import NO_ORDERS, Given, Orders, StandingOrders
@@ -51,6 +52,8 @@ class OrderBook:
     """The orders that hold now; read by one cycle at a time, asked by anybody."""
 
     store: StateStore
+    threads: Executor | None = None
+    """Where it is asked; None: in those of the event loop."""
     overlay: Live[Overlay] = field(default_factory=Overlay)
     standing: StandingOrders | None = field(default=None, init=False)
     """As they were last read; None before the first answer."""
@@ -63,7 +66,7 @@ class OrderBook:
     async def read(self) -> str:
         """Read what is ordered; why that could not be read, else an empty text: then what was known before holds."""
         try:
-            await asyncio.to_thread(self._read)
+            await in_threads(self.threads, self._read)
         except Exception as error:  # noqa: BLE001 - it is told, and no pause is forgotten, whatever failed here
             return str(error) or type(error).__name__
         return ""
@@ -113,7 +116,7 @@ class OrderBook:
             return replace(orders, rollback=None) if orders.rollback == order else orders
 
         try:
-            await asyncio.to_thread(self.store.change_orders, job, struck)
+            await in_threads(self.threads, self.store.change_orders, job, struck)
         except HeadgateError:
             return
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from headgate.control.leases import Leases
 from headgate.control.orders import OrderBook
+from headgate.control.threads import in_threads
 from headgate.errors import ConflictError, HeadgateError
 from headgate.model.events import Event
 from headgate.model.identity import JobKey
@@ -31,6 +33,8 @@ class Outbox:
     events: EventHandler
     leases: Leases | None = None
     """None: no other process uses the store."""
+    threads: Executor | None = None
+    """Where the store is asked, a few calls at once, so that none waits for anything else; None: the loop's."""
     book: OrderBook = field(init=False)
     """What people have ordered through the store."""
     _known: dict[JobKey, VersionedState] = field(default_factory=dict, init=False)
@@ -43,7 +47,7 @@ class Outbox:
 
     def __post_init__(self) -> None:
         """Open the book."""
-        object.__setattr__(self, "book", OrderBook(store=self.store))
+        object.__setattr__(self, "book", OrderBook(store=self.store, threads=self.threads))
 
     def looks_after(self, job: JobKey) -> bool:
         """Tell whether the job is this process's now; of others' jobs nothing need be asked."""
@@ -55,7 +59,7 @@ class Outbox:
         held = self._known.get(job)
         # Whatever is about to be asked of the engine may have been settled by another process.
         if held is None or held.state.intent is not None:
-            held = self._known[job] = await asyncio.to_thread(self.store.load, job)
+            held = self._known[job] = await in_threads(self.threads, self.store.load, job)
         return await self._deliver(job, held) if held.state.outbox and self._is_ours(job) else held
 
     async def open_all(self, jobs: Collection[JobKey]) -> dict[JobKey, Held]:
@@ -93,7 +97,7 @@ class Outbox:
         if self.leases is None:
             return True
         lease = self._under.get(job)
-        return lease is not None and await asyncio.to_thread(self.store.holds, lease)
+        return lease is not None and await in_threads(self.threads, self.store.holds, lease)
 
     def _begin(self, job: JobKey) -> None:
         """Take the job's present lease for all that follows; under another one than before nothing is known of it."""
@@ -127,6 +131,6 @@ class Outbox:
             message = f"the state of job {job} was not saved: another process looks after the job"
             raise ConflictError(message)
         lease = self._under.get(job)
-        version = await asyncio.to_thread(self.store.save, job, state, held.version, lease=lease)
+        version = await in_threads(self.threads, self.store.save, job, state, held.version, lease=lease)
         saved = self._known[job] = VersionedState(state=state, version=version)
         return saved

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from headgate.control.observation import Observation
 from headgate.control.outbox import Held, Outbox
 from headgate.control.redeployment import stand_in
 from headgate.control.rollback.trials import trial_of
+from headgate.control.threads import in_threads
 from headgate.model.identity import JobKey
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
@@ -39,7 +39,7 @@ class Unlisted:
         Raises:
             UnreachableError: the store did not answer.
         """
-        in_flight = await asyncio.to_thread(self.outbox.store.in_flight)
+        in_flight = await in_threads(self.outbox.threads, self.outbox.store.in_flight)
         absent = [job for job in sorted({*in_flight, *failed}) if job not in seen and self.outbox.looks_after(job)]
         opened = await self.outbox.open_all(absent)
         ended = {job: self.outbox.book.applied(ctx) for job, ctx in failed.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
@@ -11,6 +12,7 @@ from headgate.config.ordered import Overlay
 from headgate.config.reload import LiveOptions
 from headgate.control.runner import Listener, Runner
 from headgate.control.selection import SelectedCollector
+from headgate.control.threads import DaemonExecutor
 from headgate.engines.flink.redeploy.realizer import StillOurs
 from headgate.events.opening import EventService
 from headgate.model.events import Event
@@ -54,6 +56,8 @@ async def service(
     """
     now = partial(_in_force, options, live)
     options = collecting_only(options)
+    # Slow work on the log holds up no effect: looking up an engine's address takes one of the loop's threads, too.
+    asyncio.get_running_loop().set_default_executor(DaemonExecutor())
     async with AsyncExitStack() as stack:
         tap = open_telemetry(options.metrics, stack)
         # Asked at each step of a redeploy, of which there is none before there is a cycle, and with that an outbox.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 
 from headgate.config.secrets import resolve
@@ -28,6 +29,8 @@ _CALLS = 6
 The part of a lease's duration that a call of Kubernetes may take. A renewal makes one that lists and then one for each
 lease, eight at once: if the first is answered and many others are not, it may last longer than the leases.
 """
+_STORE_THREADS = 8
+"""Calls of the store at once: fewer than the connections that SQLAlchemy opens to a database, which are 15."""
 _NO_FENCE = (
     "lease.kubernetes: needs a database that several hosts share. Hint: state-store: postgresql://... or mysql://..."
 )
@@ -49,7 +52,9 @@ def remember(
         store = _split(store, options, stack)
     watched = tap.store(store)
     leases = None if isinstance(store, MemoryStateStore) else _divide(watched, options, stack)
-    return Outbox(store=watched, events=events, leases=tap.leases(leases))
+    threads = ThreadPoolExecutor(_STORE_THREADS, "headgate-store")
+    stack.callback(threads.shutdown, wait=False)
+    return Outbox(store=watched, events=events, leases=tap.leases(leases), threads=threads)
 
 
 def _open_state(reference: str, host: PluginHost) -> StateStore:
