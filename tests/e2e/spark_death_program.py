@@ -1,10 +1,15 @@
-"""Evaluates, kills Spark's JVM, evaluates twice more, and prints what each evaluation gave as one JSON list."""
+"""
+Evaluates, kills Spark's JVM and evaluates twice more, then freezes it and evaluates twice at once.
+
+Prints what each evaluation gave as one JSON list.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,13 +38,16 @@ def evaluated(evaluator: FleetEvaluator) -> str:
     return answer.reason if isinstance(answer, NotReady) else "evaluated"
 
 
+def java() -> Sequence[psutil.Process]:
+    """Return every Java process that this one started."""
+    return [child for child in psutil.Process().children(recursive=True) if "java" in child.name()]
+
+
 def kill_java() -> None:
-    """Kill every Java process that this one started; the workers of Spark's Python end by themselves then."""
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            if "java" in child.name():
-                child.kill()
-                child.wait()
+    """Kill them; the workers of Spark's Python end by themselves then."""
+    for process in java():
+        process.kill()
+        process.wait()
 
 
 def main(directory: Path) -> None:
@@ -48,10 +56,15 @@ def main(directory: Path) -> None:
     evaluator = RevivingEvaluator(
         open_session=lambda: open_session("local[1]", java_home=find_java().home),
         evaluator_over=lambda session: SparkEvaluator(session, directory, collect_interval=timedelta(seconds=10)),
+        patience=timedelta(seconds=2),
     )
     before = evaluated(evaluator)
     kill_java()
     answers = [before, evaluated(evaluator), evaluated(evaluator)]
+    for process in java():
+        process.suspend()
+    with ThreadPoolExecutor(2) as threads:
+        answers += sorted(threads.map(evaluated, [evaluator, evaluator]))
     evaluator.close()
     sys.stdout.write(json.dumps(answers))
 

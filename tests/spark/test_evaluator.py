@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from datetime import timedelta
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -19,9 +22,12 @@ from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample, VertexSample
 from headgate.options.autoscaler import AutoscalerOptions, Reaction
 from headgate.pipeline.early import EarlyEvaluator
+from headgate.pipeline.evaluation import Answer
 from headgate.pipeline.in_process import InProcessEvaluator
 from headgate.pipeline.live import SparkEvaluator
-from headgate.ports import Candidate
+from headgate.pipeline.revival import RevivingEvaluator
+from headgate.pipeline.session import reported
+from headgate.ports import Candidate, FleetEvaluator
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.writer import SampleLog
 from headgate.testing.builders import at, chain, sample
@@ -183,6 +189,49 @@ def test_a_failure_of_spark_is_one_line(spark: SparkSession, tmp_path: Path) -> 
     with pytest.raises(UnreachableError, match="cannot be reduced on Spark") as raised:
         evaluator.evaluate([replace(candidates(ticks)[0], window_from=at(0))], NOW)
     assert "\n" not in str(raised.value)
+
+
+@dataclass
+class Hanging:
+    """An evaluator whose Spark job takes a core and does not end; it opens a named pipe once it has begun."""
+
+    session: SparkSession
+    began: Path
+
+    def evaluate(self, _candidates: Sequence[Candidate], _now: datetime, /) -> Mapping[JobKey, Answer]:
+        """Wait for the job."""
+        began, never = str(self.began), str(self.began.with_name("never"))
+
+        def hang(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            os.close(os.open(began, os.O_WRONLY))
+            os.close(os.open(never, os.O_RDONLY))
+            yield from batches
+
+        with reported("the job has ended"):
+            self.session.range(0, 1, 1, 1).mapInArrow(hang, "id long").toArrow()
+        return {}
+
+
+def test_an_evaluation_that_hangs_costs_no_later_one(spark: SparkSession, tmp_path: Path) -> None:
+    """Its job is cancelled when the next one begins, which answers as if nothing had been, and so do those after it."""
+    ticks, began = list(story(jobs=1)), tmp_path / "began"
+    for pipe in (began, tmp_path / "never"):
+        os.mkfifo(pipe)
+    evaluators: Iterator[FleetEvaluator] = iter([Hanging(spark, began), on_spark(spark, tmp_path / "log", ticks)])
+    evaluator = RevivingEvaluator(lambda: spark, lambda _: next(evaluators))
+    expected = in_process(ticks).evaluate(candidates(ticks), NOW)
+
+    with ThreadPoolExecutor(1) as threads:
+        hung = threads.submit(evaluator.evaluate, candidates(ticks), NOW)
+        began.read_bytes()
+        try:
+            assert evaluator.evaluate(candidates(ticks), NOW) == expected
+            with pytest.raises(UnreachableError, match="the job has ended"):
+                hung.result(timeout=30)
+        finally:
+            spark.sparkContext.cancelAllJobs()
+
+    assert evaluator.evaluate(candidates(ticks), NOW) == expected
 
 
 def on_spark(spark: SparkSession, root: Path, ticks: Sequence[Sequence[JobSample]]) -> SparkEvaluator:

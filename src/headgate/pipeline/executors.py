@@ -12,13 +12,13 @@ from uuid import uuid4
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import SparkContext, TaskContext
+from pyspark import TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from headgate.errors import UnreachableError
 from headgate.pipeline.schemas import spark_schema
-from headgate.pipeline.session import in_pool, reported
+from headgate.pipeline.session import in_pool, reported, tagged
 
 _TASKS = pa.schema([("place", pa.int32()), ("content", pa.binary())])
 _DONE = pa.schema([("place", pa.int32()), ("content", pa.binary()), ("failure", pa.string())])
@@ -61,10 +61,9 @@ class Executors:
             UnreachableError: there is no session, the time limit was exceeded, or Spark failed altogether.
         """
         session = self.session()
-        context = session.sparkContext
-        parts = _table(tasks, divide(sizes, context.defaultParallelism))
+        parts = _table(tasks, divide(sizes, session.sparkContext.defaultParallelism))
         failure = reported("Spark's executors could not do their work")
-        with failure, in_pool(session, _POOL), _bounded(context, self.time_limit):
+        with failure, in_pool(session, _POOL), _bounded(session, self.time_limit):
             rows = session.createDataFrame(parts)
             done: pa.Table = rows.mapInArrow(_once(self.work), spark_schema(_DONE)).toArrow()
         found = {row["place"]: row["content"] or row["failure"] for row in done.to_pylist()}
@@ -108,19 +107,19 @@ def _done(work: Work, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 @contextmanager
-def _bounded(context: SparkContext, limit: timedelta) -> Iterator[None]:
+def _bounded(session: SparkSession, limit: timedelta) -> Iterator[None]:
     """Cancel what this thread asks of Spark within, once the time is over."""
     tag, over = uuid4().hex, Event()
 
     def cancel() -> None:
         over.set()
-        context.cancelJobsWithTag(tag)
+        session.sparkContext.cancelJobsWithTag(tag)
 
     timer = Timer(limit.total_seconds(), cancel)
-    context.addJobTag(tag)
     timer.start()
     try:
-        yield
+        with tagged(session, tag):
+            yield
     except (Py4JError, PySparkException) as error:
         if over.is_set():
             message = f"Spark's executors did not do their work within {limit.total_seconds():g} s"
@@ -128,4 +127,3 @@ def _bounded(context: SparkContext, limit: timedelta) -> Iterator[None]:
         raise
     finally:
         timer.cancel()
-        context.removeJobTag(tag)

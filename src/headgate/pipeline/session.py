@@ -90,6 +90,27 @@ def in_pool(session: SparkSession, name: str) -> Iterator[None]:
         _enter(session, "default")
 
 
+@contextmanager
+def tagged(session: SparkSession, tag: str) -> Iterator[None]:
+    """
+    Mark what this thread asks of Spark, for `SparkContext.cancelJobsWithTag`, which then interrupts its tasks, too.
+
+    Raises:
+        UnreachableError: Spark does not answer.
+    """
+    context = session.sparkContext
+    with reported("Spark does not answer"):
+        context.addJobTag(tag)
+        # A task that waits for its storage would go on to take a core.
+        context.setInterruptOnCancel(True)
+    try:
+        yield
+    finally:
+        with suppress(AttributeError, Py4JError, OSError):  # the thread outlives the session, which may be dead by now
+            context.removeJobTag(tag)
+            context.setInterruptOnCancel(False)
+
+
 def _enter(session: SparkSession, pool: str) -> None:
     with suppress(AttributeError):  # of a session that was stopped: whatever is asked of it says so itself
         session.sparkContext.setLocalProperty("spark.scheduler.pool", pool)

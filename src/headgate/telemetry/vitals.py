@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from threading import Lock
 
 from headgate.control.leases import LeaseStanding
@@ -36,7 +37,7 @@ class Signs:
     beats: Mapping[str, Beat] = field(default_factory=dict)
     """The latest of each loop, by its name."""
     evaluating_since: datetime | None = None
-    """When the oldest evaluation began that has not come to an end."""
+    """When the oldest evaluation began that has not come to an end and was not abandoned."""
     evaluation_fault: str | None = None
     """Why the last evaluation that ended gave nothing; None when it gave something."""
     cycle: TickRun | None = None
@@ -66,7 +67,8 @@ class Vitals:
         self._born = clock()
         self._lock = Lock()
         self._beats: dict[str, Beat] = {}
-        self._evaluations: dict[object, datetime] = {}
+        self._evaluations: dict[int, tuple[object, datetime]] = {}
+        self._numbers = count()
         self._evaluation_fault: str | None = None
         self._cycle: TickRun | None = None
         self._store_asked = False
@@ -85,7 +87,7 @@ class Vitals:
                 at=self._clock(),
                 born=self._born,
                 beats=dict(self._beats),
-                evaluating_since=min(self._evaluations.values(), default=None),
+                evaluating_since=min((began for _, began in self._evaluations.values()), default=None),
                 evaluation_fault=self._evaluation_fault,
                 cycle=self._cycle,
                 store_asked=self._store_asked,
@@ -110,11 +112,19 @@ class Vitals:
                 self._cycle = run
 
     @contextmanager
-    def evaluating(self) -> Iterator[None]:
-        """Take an evaluation, from its begin to its end, and why it failed if it does; it fails all the same."""
-        this, fault = object(), None
+    def evaluating(self, by: object = None) -> Iterator[None]:
+        """
+        Take an evaluation, from its begin to its end, and why it failed if it does; it fails all the same.
+
+        One that succeeds shows that its evaluator has abandoned those before it that have not come to an end: whatever
+        becomes of them, they hold up nothing.
+
+        Args:
+            by: the evaluator.
+        """
+        this, fault = next(self._numbers), None
         with self._lock:
-            self._evaluations[this] = self._clock()
+            self._evaluations[this] = by, self._clock()
         try:
             yield
         except Exception as error:
@@ -122,8 +132,12 @@ class Vitals:
             raise
         finally:
             with self._lock:
-                del self._evaluations[this]
-                self._evaluation_fault = fault
+                if self._evaluations.pop(this, None) is not None:
+                    self._evaluation_fault = fault
+                if fault is None:
+                    abandoned = [one for one, (its, _) in self._evaluations.items() if its is by and one < this]
+                    for one in abandoned:
+                        del self._evaluations[one]
 
     def asked_store(self, fault: str | None) -> None:
         """Take what came of a call of the state store: why it did not answer, or None when it did."""

@@ -142,7 +142,7 @@ class WatchedEvaluator:
         Raises:
             TransientError: from the evaluator behind.
         """
-        with self._vitals.evaluating(), self._phases.timed(Phase.EVALUATE):
+        with self._vitals.evaluating(self), self._phases.timed(Phase.EVALUATE):
             return self._evaluator.evaluate(candidates, now)
 
 

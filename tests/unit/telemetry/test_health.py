@@ -125,11 +125,26 @@ def test_a_cycle_may_wait_for_its_evaluation(life: Life) -> None:
 
 
 def test_an_evaluation_that_never_ends_is_told_though_cycles_go_on_without(life: Life) -> None:
-    """Each of them only says that the one before has not ended: for ever, until somebody starts the process anew."""
+    """Each of them only says that it got no answer: for ever, until somebody starts the process anew."""
     with life.board.vitals.evaluating():
         assert life.go_on(600).dead == {}
         assert "that began at 2026-01-01T00:00:00+00:00" in life.go_on(10).dead["evaluation"]
     assert life.dead == {}
+
+
+def test_an_evaluation_that_was_abandoned_holds_up_nothing(life: Life) -> None:
+    """A later one has succeeded, so its end is of no account, whenever it comes; another evaluator's says nothing."""
+    vitals = life.board.vitals
+    with suppress(UnreachableError), vitals.evaluating("cycles"):
+        with vitals.evaluating("early"):
+            life.go_on(610)
+        assert "has not come to an end" in life.dead["evaluation"]
+        with vitals.evaluating("cycles"):
+            pass
+        assert life.dead == {}
+        message = "its job was cancelled"
+        raise UnreachableError(message)
+    assert life.unready == {}
 
 
 def test_a_failed_cycle_makes_it_not_ready_until_one_goes_well(life: Life) -> None:
