@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
-from threading import BoundedSemaphore, Thread, Timer
+from threading import Lock, Thread, Timer
 from typing import Any
 
 from headgate.errors import ConfigError
@@ -20,7 +20,7 @@ _PATIENCE_S = 10.0
 _MOST_S = 60.0
 """How long a whole request may last, however slowly but steadily it goes."""
 _CONNECTIONS = 32
-"""That are served at once; who comes then is asked to come again."""
+"""That are served at once."""
 _BUSY = b"HTTP/1.0 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _POLL_S = 0.05
 """How soon the server notices that it is to end."""
@@ -56,7 +56,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def listening(address: Address, handler: Callable[..., Handler], *, option: str, hint: str) -> Iterator[int]:
+def listening(
+    address: Address, handler: Callable[..., Handler], *, option: str, hint: str, displaces: bool = False
+) -> Iterator[int]:
     """
     Serve in threads of its own, and give the port: that of the address, or a free one where it is 0.
 
@@ -65,12 +67,14 @@ def listening(address: Address, handler: Callable[..., Handler], *, option: str,
         handler: makes what answers a request, of the request, the client's address and the server.
         option: the option that names the address.
         hint: what else could be done where it cannot be had.
+        displaces: when all connections are taken, whether a new one takes the place of the oldest, for answers that
+            must not be kept from whoever asks; otherwise it is asked to come again.
 
     Raises:
         ConfigError: the address is in use, is not one of this machine, or needs rights that the process lacks.
     """
     try:
-        server = _Server(address, handler)
+        server = _Server(address, handler, displaces=displaces)
     except OSError as error:
         fault = f"{option}: cannot listen on {address}: {(error.strerror or str(error)).lower()}"
         raise ConfigError([f"{fault}. Hint: {hint}"]) from error
@@ -96,19 +100,33 @@ class _Server(ThreadingTCPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: Address, handler: Callable[..., Handler]) -> None:
+    def __init__(self, address: Address, handler: Callable[..., Handler], *, displaces: bool) -> None:
         self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-        self._places = BoundedSemaphore(_CONNECTIONS)
+        self._displaces = displaces
+        self._open: dict[socket.socket, None] = {}
+        """In the order in which they came."""
+        self._lock = Lock()
         super().__init__((address.host, address.port), handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve in a thread, unless there are too many."""
-        if self._places.acquire(blocking=False):
+        if self._admits(request):
             super().process_request(request, client_address)
             return
         with suppress(OSError):
             request.sendall(_BUSY)
         self.shutdown_request(request)
+
+    def _admits(self, request: socket.socket) -> bool:
+        with self._lock:
+            if len(self._open) >= _CONNECTIONS:
+                if not self._displaces:
+                    return False
+                oldest = next(iter(self._open))
+                del self._open[oldest]
+                _hang_up(oldest)
+            self._open[request] = None
+            return True
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve, and hang up on who takes too long: its next read finds the end."""
@@ -119,7 +137,8 @@ class _Server(ThreadingTCPServer):
             super().process_request_thread(request, client_address)
         finally:
             hanging_up.cancel()
-            self._places.release()
+            with self._lock:
+                self._open.pop(request, None)
 
     def handle_error(self, *_: object) -> None:
         """Say nothing: who hung up in the middle will come again."""

@@ -2,7 +2,8 @@
 Serves metrics and health over HTTP, from threads of its own: nobody who asks waits for a cycle, nor a cycle for them.
 
 The metrics name clusters, jobs and vertices, so they are for those who show the token. A probe cannot show one: health
-is told to everybody, and its reasons, which may name hosts, only with the token.
+is told to everybody, and its reasons, which may name hosts, only with the token. A pod whose probes fail is killed, so
+they are answered however many connections others keep busy.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def served(site: Site, address: Address) -> AbstractContextManager[int]:
             process lacks.
     """
     hint = "choose another port, or set metrics.enabled: false"
-    return listening(address, partial(_Handler, site), option="metrics.address", hint=hint)
+    return listening(address, partial(_Handler, site), option="metrics.address", hint=hint, displaces=True)
 
 
 class _Handler(Handler):

@@ -8,7 +8,7 @@ import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -122,6 +122,17 @@ def test_health_is_told_check_by_check(board: Board, port: int) -> None:
     board.ticked(TickRun(work=Work.DECIDE, at=at(0), late=timedelta(), took=timedelta(), failed=False))
     response, body = ask(port, "/readyz")
     assert (response.status, json.loads(body)["status"]) == (200, "ok")
+
+
+def test_whoever_keeps_connections_busy_keeps_no_probe_from_its_answer(port: int) -> None:
+    """A pod whose probes fail is killed; the oldest of those that say nothing gives way, or one that is half said."""
+    with ExitStack() as idle:
+        for number in range(40):
+            one = idle.enter_context(socket.create_connection((LOOPBACK, port), timeout=30))
+            one.sendall(b"GET /metrics HTTP/1.1\r\nHost:" if number % 2 else b"")
+        for path, status in [("/healthz", 200), ("/readyz", 503), ("/metrics", 200)] * 3:
+            response, body = ask(port, path)
+            assert (response.status, bool(body)) == (status, True)
 
 
 @pytest.mark.parametrize("shown", ["", "Bearer open", "Bearer open sesam\u00e9", "open sesame"])
