@@ -26,8 +26,9 @@ class DaemonExecutor(ThreadPoolExecutor):
     """
     As many threads for an event loop as there are calls at once, whose end nothing waits for.
 
-    Those of `ThreadPoolExecutor` are few, so that calls that are slow, as writes to an object store, hold up all
-    others; and they are joined when Python exits, so that a call that hangs, as in a dying JVM, keeps the process.
+    Those of `ThreadPoolExecutor` are few, so that slow calls, as writes to an object store, hold up all others, even a
+    lookup of an address; and Python joins them when it exits, so that a call that hangs, as in a dying JVM,
+    keeps the process.
     """
 
     def __init__(self) -> None:

@@ -56,7 +56,6 @@ async def service(
     """
     now = partial(_in_force, options, live)
     options = collecting_only(options)
-    # Slow work on the log holds up no effect: looking up an engine's address takes one of the loop's threads, too.
     asyncio.get_running_loop().set_default_executor(DaemonExecutor())
     async with AsyncExitStack() as stack:
         tap = open_telemetry(options.metrics, stack)
