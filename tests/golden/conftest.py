@@ -24,14 +24,16 @@ import yaml
 from headgate.options.deviations import Deviation, Parity
 from headgate.testing.golden import Case, read_cases
 
-CASES = Path(__file__).with_name("golden_cases.json")
+CASES = (Path(__file__).with_name("golden_cases.json"), Path(__file__).with_name("more_cases.json"))
+"""What the reference gave for an input, and what its rules give by its own tests or by reading them."""
 DEVIATIONS = Path(__file__).with_name("deviations.yaml")
 LATER_FIX = "alignment_later_fix"
 
 
 @cache
 def _cases() -> tuple[Case, ...]:
-    return tuple(read_cases(Path(os.environ.get("HEADGATE_GOLDEN_CASES", CASES))))
+    given = os.environ.get("HEADGATE_GOLDEN_CASES")
+    return tuple(case for path in ([Path(given)] if given else CASES) for case in read_cases(path))
 
 
 @cache
@@ -46,7 +48,7 @@ def _deviating(part: str) -> Mapping[str, tuple[Deviation, ...]]:
 
 @cache
 def _recorded() -> frozenset[str]:
-    return frozenset(case.id for case in read_cases(CASES))
+    return frozenset(case.id for path in CASES for case in read_cases(path))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

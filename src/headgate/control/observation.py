@@ -30,6 +30,9 @@ from headgate.ports import Candidate, EventHandler, JobContext, JobListFetcher, 
 _BATCHES = 2
 """The fewest that a window has to hold."""
 
+_RESOLUTION = timedelta(milliseconds=1)
+"""Of the times that the log keeps."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
@@ -42,6 +45,25 @@ class Observation:
     """Tick at which the key came to mean this job id, None if it always did: samples before it are another job's."""
     problem: NotReady | None = None
     """Why the last tick gave no sample; None when it did."""
+    first_at: datetime | None = None
+    """Tick of the first sample of the run that goes on, None before there is one."""
+    began: datetime | None = None
+    """Earliest start of this run by our own clock: after the last sample of the one before; None if none was seen."""
+
+    def with_sample(self, sample: JobSample, at: datetime) -> Observation:
+        """
+        Return the observation with the sample of a tick. Its run began after the samples of the run before.
+
+        The engine tells the start by its own clock: a tick of the run before may seem to lie in the new one, and a
+        window would fill with samples of both. A start after the first sample is another run, as for the reference.
+        """
+        first_at, began = self.first_at, self.began
+        if first_at is None or sample.running_since > first_at:
+            began = min(self.sample.at + _RESOLUTION, at) if self.sample else None
+            first_at = at
+        if began and began > sample.running_since:
+            sample = replace(sample, running_since=began)
+        return replace(self, sample=sample, problem=None, first_at=first_at, began=began)
 
 
 class Observer:
@@ -121,10 +143,9 @@ class Observer:
 
     async def _observe_job(self, ctx: JobContext, at: datetime) -> Observation | None:
         old = self.latest.get(ctx.key)
-        same = old is not None and old.ctx.job_id == ctx.job_id
-        sample = old.sample if old and same else None
-        since = at if old and not same else old.since if old else None
-        return await self._look(Observation(ctx=ctx, sample=sample, since=since), at)
+        if old and old.ctx.job_id == ctx.job_id:
+            return await self._look(replace(old, ctx=ctx), at)
+        return await self._look(Observation(ctx=ctx, since=at if old else None), at)
 
     async def _look(self, seen: Observation, at: datetime) -> Observation | None:
         ctx = seen.ctx
@@ -133,7 +154,7 @@ class Observer:
             return replace(seen, problem=problem)
         try:
             async with asyncio.timeout(self._time_limit):
-                return replace(seen, sample=await self._collector.update_metrics(self._applied(ctx), at))
+                return seen.with_sample(await self._collector.update_metrics(self._applied(ctx), at), at)
         except NotFoundError:
             return None
         except (HeadgateError, TimeoutError) as error:

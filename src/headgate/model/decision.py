@@ -185,6 +185,17 @@ class Decision:
         return {proposal.vertex: proposal for proposal in self.proposals if proposal.changes}
 
     @property
+    def recommended(self) -> Mapping[VertexId, int]:
+        """
+        Parallelism that every vertex should have, whether or not that is done.
+
+        What would change waits for a vertex with cause to: without one the running parallelism is as good. Source: the
+        reference's `RECOMMENDED_PARALLELISM`.
+        """
+        moves = any(proposal.changes and proposal.outside for proposal in self.proposals)
+        return {proposal.vertex: proposal.wanted if moves else proposal.current for proposal in self.proposals}
+
+    @property
     def targets(self) -> Mapping[VertexId, int]:
         """Wanted parallelism of every vertex, the unchanged ones included."""
         return {proposal.vertex: proposal.wanted for proposal in self.proposals}

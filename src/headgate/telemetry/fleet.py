@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from prometheus_client import Metric
 
-from headgate.model.decision import Decision, Proposal
+from headgate.model.decision import Decision
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, ScalingMetric
 from headgate.model.reasons import Reason
@@ -72,7 +73,7 @@ def vertices(standings: Sequence[Standing]) -> Iterator[Metric]:
 def _rows(one: Standing) -> Iterator[tuple[Labels, Values]]:
     decision = one.decision
     known = _known(decision)
-    wanted = _wanted(decision.proposals, known)
+    wanted = _wanted(decision, known)
     for vertex in dict.fromkeys((*wanted, *known)):
         labels = of_job(decision.job, vertex=vertex, vertex_name=one.names.get(vertex, vertex))
         yield labels, {**known.get(vertex, {}), **wanted.get(vertex, {})}
@@ -84,13 +85,15 @@ def _known(decision: Decision) -> Mapping[VertexId, Values]:
     return {vertex: each.metrics for vertex, each in vertices}
 
 
-def _wanted(proposals: Sequence[Proposal], known: Mapping[VertexId, Values]) -> Mapping[VertexId, Values]:
-    """Give what was proposed for each vertex, and what it is expected to do then."""
+def _wanted(decision: Decision, known: Mapping[VertexId, Values]) -> Mapping[VertexId, Values]:
+    """Return what is recommended for each vertex, and what it is expected to do then."""
     wanted: dict[VertexId, dict[ScalingMetric, float]] = {}
-    for proposal in proposals:
-        wanted[proposal.vertex] = {ScalingMetric.RECOMMENDED_PARALLELISM: proposal.wanted}
+    recommended = decision.recommended
+    for proposal in decision.proposals:
+        shown = replace(proposal, wanted=recommended[proposal.vertex])
+        wanted[proposal.vertex] = {ScalingMetric.RECOMMENDED_PARALLELISM: shown.wanted}
         rate = known.get(proposal.vertex, {}).get(ScalingMetric.TRUE_PROCESSING_RATE)
         if rate is not None:
             # As in the history: of the parallelism that is recommended, not of the wish before its limits.
-            wanted[proposal.vertex][ScalingMetric.EXPECTED_PROCESSING_RATE] = proposal.rate_at_wanted(rate)
+            wanted[proposal.vertex][ScalingMetric.EXPECTED_PROCESSING_RATE] = shown.rate_at_wanted(rate)
     return wanted

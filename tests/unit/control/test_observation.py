@@ -123,6 +123,27 @@ async def test_samples_of_the_job_that_had_the_name_before_do_not_count(world: S
     assert begun.window_from == at(1_000)
 
 
+@pytest.mark.parametrize(
+    ("running_since_s", "begins_s"),
+    [(1_015, 1_015), (1_010, 1_010.001), (1_005, 1_010.001), (995, 1_010.001), (990, 990)],
+)
+async def test_no_sample_of_an_earlier_run_counts(world: Scenario, running_since_s: float, begins_s: float) -> None:
+    """
+    A tick of the run before may lie in the new one by the engine's clock: the window begins after it all the same.
+
+    One that began before the first sample that is known is the run that was seen all along.
+    """
+    options = AutoscalerOptions(stabilization_interval=timedelta())
+    for tick_s, began_s in [(990, 0), (1_000, 0), (1_010, 0), (1_020, running_since_s), (1_030, running_since_s)]:
+        world.engine.add(context(options=options), sample(chain({"v": 1}), tick=at(tick_s), running_since=at(began_s)))
+        await world.observer.observe(at(tick_s))
+
+    known = candidate(world.observer.latest[ORDERS], UNSEEN, at(1_030))
+
+    assert known is not None
+    assert known.window_from == max(at(begins_s), at(1_030) - options.metrics_window)
+
+
 async def test_a_resubmitted_job_does_not_inherit_the_old_sample(world: Scenario) -> None:
     """While the new submission starts, nothing of the old one counts as its latest sample."""
     await world.observer.observe(at(0))

@@ -219,6 +219,19 @@ def test_the_recommended_parallelism_stands_beside_the_running_one(scrape: Scrap
     assert page["headgate_vertex_expected_processing_rate_records_per_second"][agg] == 100 * wanted
 
 
+def test_what_would_change_within_its_band_is_not_recommended(scrape: Scrape) -> None:
+    """Nobody has cause to change, so nothing does: the running parallelism is recommended, and its rate expected."""
+    topology = chain({"source": 2, "agg": 2})
+    numbers = evaluated(topology, {"agg": 4.0})
+    agg = VertexId("agg")
+    within = replace(numbers, vertices={**numbers.vertices, agg: replace(numbers.vertices[agg], outside=False)})
+    board = Board()
+    board.decided([decide(sample(topology), within, context().options, at(0))])
+    page, labels = scrape(board), ("prod", "orders", "agg", "agg")
+    assert page["headgate_vertex_recommended_parallelism"][labels] == 2
+    assert page["headgate_vertex_expected_processing_rate_records_per_second"][labels] == 200
+
+
 def test_a_vertex_keeps_its_name_in_a_decision_without_proposals(scrape: Scrape) -> None:
     """Under memory pressure nothing is proposed; a series that changed its labels would be another one."""
     board = Board()
