@@ -94,12 +94,15 @@ def job_values(largest: Mapping[str, float]) -> dict[JobMeasure, float]:
     """
     Give the job-wide measures of the largest values of any TaskManager; what is not known is absent.
 
-    Heap in use and heap may be of different TaskManagers. Source: the reference's `computeGlobalMetrics`.
+    Heap in use counts where its maximum is known, too; they may be of different TaskManagers. Source: the reference's
+    `computeGlobalMetrics`.
     """
+    heap_max = largest.get(HEAP_MAX)
+    heap_used = None if heap_max is None else largest.get(HEAP_USED)
     found = {
         JobMeasure.GC_PRESSURE: _ratio(largest.get(GC_PER_SECOND), _MILLIS),
-        JobMeasure.HEAP_MEMORY_USED: largest.get(HEAP_USED),
-        JobMeasure.HEAP_MAX_USAGE_RATIO: _ratio(largest.get(HEAP_USED), largest.get(HEAP_MAX)),
+        JobMeasure.HEAP_MEMORY_USED: heap_used,
+        JobMeasure.HEAP_MAX_USAGE_RATIO: _ratio(heap_used, heap_max),
         JobMeasure.MANAGED_MEMORY_USED: largest.get(MANAGED_USED),
         JobMeasure.METASPACE_MEMORY_USED: largest.get(METASPACE_USED),
     }
