@@ -13,7 +13,8 @@ import pytest
 from headgate.algorithm.capacity import Demand, band, needed_capacity, outside, scale_factor
 from headgate.algorithm.decide import decide
 from headgate.algorithm.fleet import tuning
-from headgate.algorithm.propose import propose
+from headgate.algorithm.policies import Limits
+from headgate.algorithm.propose import Situation, chosen, propose
 from headgate.model.decision import Decision, Notice, Proposal
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
@@ -68,12 +69,18 @@ def _wanted(
 
 
 def _for_factor(case: Case) -> Proposal:
-    given = case.inputs
-    limits = {PREFIX + "vertex.min-parallelism": given["lower_limit"]}
-    limits |= {PREFIX + "vertex.max-parallelism": given["upper_limit"]}
-    metrics = VertexMetrics(metrics={}, needed_capacity=1.0, factor=float(given["scale_factor"]), outside=True)
-    graph = _graph(given, given["current_parallelism"])
-    return _wanted(graph, metrics, case.options_of({**case.config, **UNBOUNDED, **limits}), EPOCH, JobState())
+    given, graph = case.inputs, _graph(case.inputs, case.inputs["current_parallelism"])
+    seen = Situation(
+        vertex=graph.by_id[V],
+        keyed="HASH" in given["input_ship_strategies"],
+        limits=Limits(lower=given["lower_limit"], upper=given["upper_limit"]),
+        metrics=VertexMetrics(metrics={}, needed_capacity=1.0, factor=float(given["scale_factor"]), outside=True),
+        scalings=(),
+        backlog=False,
+        now=EPOCH,
+    )
+    unchanged = next(each for each in graph.unchanged if each.vertex == V)
+    return chosen(unchanged, seen, case.options_of({**case.config, **UNBOUNDED}))
 
 
 def _metrics(given: Mapping[str, Any], options: AutoscalerOptions, *, backlog: bool) -> VertexMetrics:

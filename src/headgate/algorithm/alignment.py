@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headgate.algorithm.bounds import EVERYWHERE, Room
-from headgate.algorithm.policies import Policy
+from headgate.algorithm.policies import Limits, Policy
 from headgate.model.decision import Notice, Proposal
 from headgate.model.events import EventReason, EventType
 from headgate.model.reasons import Reason
@@ -98,15 +98,13 @@ def is_applicable(vertex: Vertex, *, keyed: bool) -> bool:
     return bool(vertex.partitions) or keyed
 
 
-def aligned(vertex: Vertex, options: AutoscalerOptions, *, keyed: bool, bound: bool, room: Room = EVERYWHERE) -> Policy:
+def aligned(vertex: Vertex, span: Span, mode: AlignmentMode, *, keyed: bool, bound: bool) -> Policy:
     """Move a change to a parallelism at which subtasks have equal shares; `keyed`: whether an input is hashed."""
-    mode = mode_of(options)
     kind = "partitions" if vertex.partitions else "key groups"
 
     def policy(proposal: Proposal) -> Proposal:
         if not proposal.changes or not is_applicable(vertex, keyed=keyed):
             return proposal
-        span = span_of(vertex, options, room)
         found = align(proposal.wanted, span, mode, bound=bound)
         told = proposal.noticing(_short(proposal, found.parallelism, span)) if found.fell_short else proposal
         return told.limited_to(found.parallelism, Reason.ALIGNMENT, f"{span.shares} {kind}, {mode}")
@@ -114,27 +112,26 @@ def aligned(vertex: Vertex, options: AutoscalerOptions, *, keyed: bool, bound: b
     return policy
 
 
-def aligned_by(own: OwnAlignment, vertex: Vertex, options: AutoscalerOptions, *, room: Room = EVERYWHERE) -> Policy:
+def aligned_by(own: OwnAlignment, vertex: Vertex, span: Span, name: str | None) -> Policy:
     """Move a change as a mode of somebody's own says, but no further than a vertex may be aligned."""
 
     def policy(proposal: Proposal) -> Proposal:
-        span = span_of(vertex, options, room)
         found = own(vertex, proposal.wanted, span) if proposal.changes else None
         if found is None:
             return proposal
-        detail = f"{options.alignment_mode} gives {found}, {span.lower} to {span.most} is allowed"
+        detail = f"{name} gives {found}, {span.lower} to {span.most} is allowed"
         return proposal.limited_to(min(max(found, span.lower), span.most), Reason.ALIGNMENT, detail)
 
     return policy
 
 
-def span_of(vertex: Vertex, options: AutoscalerOptions, room: Room = EVERYWHERE) -> Span:
-    """Give what a vertex may be aligned within; the user's limits are widened to the running parallelism."""
+def span_of(vertex: Vertex, limits: Limits, room: Room = EVERYWHERE) -> Span:
+    """Return what a vertex may be aligned within."""
     return Span(
         current=vertex.parallelism,
         shares=vertex.partitions or vertex.max_parallelism,
-        lower=max(min(vertex.parallelism, options.min_parallelism), room.least),
-        most=min(vertex.max_parallelism, max(vertex.parallelism, options.max_parallelism), room.most),
+        lower=max(limits.lower, room.least),
+        most=min(vertex.max_parallelism, limits.upper, room.most),
     )
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
 from headgate.algorithm.wording import amount
 from headgate.model.decision import Proposal
@@ -73,26 +74,41 @@ def step_down_within(factor: float) -> Policy:
     return policy
 
 
-def at_least(parallelism: int) -> Policy:
-    """Keep to the user's lower bound, or to the running parallelism where that is already below it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """
+    The least and the largest parallelism that a vertex may get by the user's bounds.
 
-    def policy(proposal: Proposal) -> Proposal:
-        least = min(proposal.current, parallelism)
-        detail = f"vertex.min-parallelism is {parallelism}, running are {proposal.current}"
-        return proposal.limited_to(max(proposal.wanted, least), Reason.MIN_PARALLELISM, detail)
+    Raises:
+        ValueError: the least is above the largest.
+    """
 
-    return policy
+    lower: int
+    upper: int
+
+    def __post_init__(self) -> None:
+        """Refuse limits that leave nothing."""
+        if self.lower > self.upper:
+            message = f"the least parallelism {self.lower} is above the largest {self.upper}"
+            raise ValueError(message)
+
+    @classmethod
+    def of(cls, vertex: Vertex, options: AutoscalerOptions) -> Self:
+        """Return the user's bounds, widened to the running parallelism: beyond them, it is not forced back."""
+        running = vertex.parallelism
+        return cls(lower=min(running, options.min_parallelism), upper=max(running, options.max_parallelism))
 
 
-def at_most(parallelism: int) -> Policy:
-    """Keep to the user's upper bound, or to the running parallelism where that is already above it."""
+def at_least(limits: Limits) -> Policy:
+    """Keep to the lower limit."""
+    detail = f"no fewer than {limits.lower}, by vertex.min-parallelism"
+    return lambda each: each.limited_to(max(each.wanted, limits.lower), Reason.MIN_PARALLELISM, detail)
 
-    def policy(proposal: Proposal) -> Proposal:
-        most = max(proposal.current, parallelism)
-        detail = f"vertex.max-parallelism is {parallelism}, running are {proposal.current}"
-        return proposal.limited_to(min(proposal.wanted, most), Reason.MAX_PARALLELISM, detail)
 
-    return policy
+def at_most(limits: Limits) -> Policy:
+    """Keep to the upper limit."""
+    detail = f"no more than {limits.upper}, by vertex.max-parallelism"
+    return lambda each: each.limited_to(min(each.wanted, limits.upper), Reason.MAX_PARALLELISM, detail)
 
 
 def not_shrinking_early(granted: int | None) -> Policy:

@@ -12,13 +12,14 @@ from datetime import datetime
 from functools import reduce
 
 from headgate.algorithm.agreement import keeping_agreement
-from headgate.algorithm.alignment import OwnAlignment, aligned, aligned_by
+from headgate.algorithm.alignment import OwnAlignment, aligned, aligned_by, mode_of, span_of
 from headgate.algorithm.bounds import EVERYWHERE, Room, room_of
 from headgate.algorithm.delay import shrinking_late
 from headgate.algorithm.effectiveness import growing_effectively
 from headgate.algorithm.history import Scaling, scalings_of
 from headgate.algorithm.obligation import Owed
 from headgate.algorithm.policies import (
+    Limits,
     Policy,
     at_least,
     at_most,
@@ -53,6 +54,7 @@ class Situation:
     vertex: Vertex
     keyed: bool
     """Whether an input is hashed."""
+    limits: Limits
     metrics: VertexMetrics
     scalings: Sequence[Scaling]
     """Its past rescales, oldest first."""
@@ -91,6 +93,7 @@ def propose(
         seen = Situation(
             vertex=vertex,
             keyed=any(edge.ship_strategy is ShipStrategy.HASH for edge in topology.inputs[vertex.id]),
+            limits=Limits.of(vertex, options),
             metrics=metrics,
             scalings=scalings_of(vertex.id, state.history),
             backlog=evaluated.backlog,
@@ -99,9 +102,14 @@ def propose(
             room=room_of(state.bounds, vertex.id, vertex.parallelism, now),
             owed=owed,
         )
-        return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), unchanged)
+        return chosen(unchanged, seen, options)
 
     return tuple(map(proposal, topology.vertices, topology.unchanged))
+
+
+def chosen(proposal: Proposal, seen: Situation, options: AutoscalerOptions) -> Proposal:
+    """Return the proposal of one vertex after all policies."""
+    return reduce(lambda proposal, policy: policy(proposal), chain(seen, options), proposal)
 
 
 def _is_content(vertex: Vertex, factor: float | None, options: AutoscalerOptions) -> bool:
@@ -124,6 +132,7 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
     if seen.metrics.factor is None:
         # Nothing is known: not even a wish to shrink that waits is touched.
         return (*last, *holds)
+    span = span_of(vertex, seen.limits, seen.room)
     growth = outlook_of(vertex.parallelism, seen.metrics, seen.scalings, options)
     return (
         # what the numbers ask for, in view of what growth has brought so far
@@ -137,15 +146,15 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         step_down_within(options.scale_down_max_factor),
         step_up_within(options.scale_up_max_factor),
         # what the user allows, then what the engine can
-        at_least(options.min_parallelism),
-        at_most(options.max_parallelism),
+        at_least(seen.limits),
+        at_most(seen.limits),
         within_key_groups(vertex.max_parallelism),
         # what is remembered to make the job sick
         seen.room.holding,
         # equal shares, none of them empty
-        aligned_by(seen.align, vertex, options, room=seen.room)
+        aligned_by(seen.align, vertex, span, options.alignment_mode)
         if seen.align
-        else aligned(vertex, options, keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules, room=seen.room),
+        else aligned(vertex, span, mode_of(options), keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
         within_partitions(bound),
         # who must not shrink now, or not move at all
         not_shrinking_while_busy(seen.metrics, options, hold=Deviation.BUSY_KEEPS in rules),

@@ -14,6 +14,7 @@ from headgate.algorithm.decide import decision_id
 from headgate.algorithm.outlook import reckoned
 from headgate.algorithm.plan import Plan, with_equal_ends
 from headgate.algorithm.policies import (
+    Limits,
     Policy,
     at_least,
     at_most,
@@ -132,12 +133,12 @@ def _bounded(
 
 
 def _policies(vertex: Vertex, options: AutoscalerOptions, *, backlog: bool) -> tuple[Policy, ...]:
-    rules = rules_of(options)
+    rules, limits = rules_of(options), Limits.of(vertex, options)
     partitions = vertex.partitions if Deviation.PARTITIONS_BOUND in rules else None
     return (
         step_down_within(options.scale_down_max_factor),
-        at_least(options.min_parallelism),
-        at_most(options.max_parallelism),
+        at_least(limits),
+        at_most(limits),
         within_key_groups(vertex.max_parallelism),
         within_partitions(partitions and max(partitions, vertex.parallelism)),
         not_shrinking_in_backlog(backlog=backlog and Deviation.BACKLOG_KEEPS in rules),

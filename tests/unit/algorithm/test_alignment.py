@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.algorithm.alignment import AlignmentMode, Span, align, aligned, mode_of
+from headgate.algorithm.alignment import AlignmentMode, Span, align, aligned, mode_of, span_of
+from headgate.algorithm.policies import Limits
 from headgate.algorithm.propose import propose
 from headgate.model.decision import Proposal
 from headgate.model.events import EventReason, EventType
@@ -35,6 +36,11 @@ def _each(modes: Sequence[AlignmentMode], target: int, span: Span, *, bound: boo
 
 def _source(parallelism: int, partitions: int | None) -> Vertex:
     return Vertex(id=SOURCE, name="source", parallelism=parallelism, max_parallelism=180, partitions=partitions)
+
+
+def _moved(vertex: Vertex, proposal: Proposal, options: AutoscalerOptions, *, keyed: bool = False) -> Proposal:
+    span = span_of(vertex, Limits.of(vertex, options))
+    return aligned(vertex, span, mode_of(options), keyed=keyed, bound=True)(proposal)
 
 
 def _proposal(current: int, wanted: int) -> Proposal:
@@ -104,8 +110,8 @@ def test_only_who_has_shares_is_aligned() -> None:
     vertex = replace(_source(16, None), max_parallelism=128)
     proposal = _proposal(16, 24)
 
-    assert aligned(vertex, AT_ONCE, keyed=False, bound=True)(proposal) is proposal
-    moved = aligned(vertex, AT_ONCE, keyed=True, bound=True)(proposal)
+    assert _moved(vertex, proposal, AT_ONCE) is proposal
+    moved = _moved(vertex, proposal, AT_ONCE, keyed=True)
     assert (moved.wanted, moved.steps[-1].reason) == (26, Reason.ALIGNMENT)
     assert moved.steps[-1].detail == "128 key groups, BALANCED"
 
@@ -114,7 +120,7 @@ def test_a_target_at_the_running_parallelism_is_not_aligned() -> None:
     """Who wants nothing is not moved for the sake of shares, not even where some subtasks have none."""
     proposal = _proposal(24, 24)
 
-    assert aligned(_source(24, 15), AT_ONCE, keyed=True, bound=True)(proposal) is proposal
+    assert _moved(_source(24, 15), proposal, AT_ONCE, keyed=True) is proposal
 
 
 @pytest.mark.parametrize(
@@ -138,7 +144,7 @@ def test_the_older_option_counts_only_by_itself(
 
 def test_a_change_that_an_older_mode_cuts_short_is_told() -> None:
     """Seven partitions and at most five subtasks: five have no smaller largest share than four."""
-    found = aligned(_source(2, 7), LEGACY, keyed=False, bound=True)(_proposal(2, 5))
+    found = _moved(_source(2, 7), _proposal(2, 5), LEGACY)
 
     (notice,) = found.notices
     assert found.wanted == 4
@@ -154,7 +160,7 @@ def test_a_change_that_an_older_mode_cuts_short_is_told() -> None:
 
 def test_an_older_mode_stops_a_change_that_it_would_turn_round() -> None:
     """Five of seven partitions would fall back to the four that run: nothing moves, and that is told."""
-    found = aligned(_source(4, 7), LEGACY, keyed=False, bound=True)(_proposal(4, 5))
+    found = _moved(_source(4, 7), _proposal(4, 5), LEGACY)
 
     assert not found.changes
     assert [notice.reason for notice in found.notices] == [EventReason.SCALING_LIMITED]

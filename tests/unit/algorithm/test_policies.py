@@ -7,6 +7,7 @@ import math
 import pytest
 
 from headgate.algorithm.policies import (
+    Limits,
     Policy,
     at_least,
     at_most,
@@ -26,7 +27,10 @@ from headgate.model.decision import Proposal
 from headgate.model.identity import VertexId
 from headgate.model.metrics import ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
+from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
+
+LIMITS = Limits(lower=5, upper=20)
 
 
 def _proposal(current: int, wanted: int) -> Proposal:
@@ -40,10 +44,9 @@ def _proposal(current: int, wanted: int) -> Proposal:
         (step_up_within(0.25), 10, 30, 13, Reason.SCALE_UP_FACTOR),
         (step_down_within(0.6), 10, 1, 4, Reason.SCALE_DOWN_FACTOR),
         (step_down_within(0.5), 5, 1, 3, Reason.SCALE_DOWN_FACTOR),
-        (at_least(5), 10, 3, 5, Reason.MIN_PARALLELISM),
-        (at_least(5), 4, 3, 4, Reason.MIN_PARALLELISM),
-        (at_most(20), 10, 30, 20, Reason.MAX_PARALLELISM),
-        (at_most(20), 25, 30, 25, Reason.MAX_PARALLELISM),
+        (at_least(LIMITS), 10, 3, 5, Reason.MIN_PARALLELISM),
+        (at_least(LIMITS), 4, 3, 5, Reason.MIN_PARALLELISM),
+        (at_most(LIMITS), 10, 30, 20, Reason.MAX_PARALLELISM),
         (within_key_groups(128), 100, 130, 128, Reason.VERTEX_MAX_PARALLELISM),
         (within_partitions(15), 10, 20, 15, Reason.PARTITIONS),
         (within_partitions(15), 100, 50, 15, Reason.PARTITIONS),
@@ -67,9 +70,8 @@ def test_a_policy_that_bites_leaves_a_step(
         (step_up_within(0.5), 10, 15),
         (step_down_within(0.6), 10, 4),
         (step_down_within(1.0), 10, 0),
-        (at_least(5), 10, 5),
-        (at_most(20), 10, 20),
-        (at_most(5), 10, 10),
+        (at_least(LIMITS), 10, 5),
+        (at_most(LIMITS), 10, 20),
         (within_key_groups(128), 10, 128),
         (within_partitions(15), 10, 15),
         (within_partitions(None), 10, 500),
@@ -84,6 +86,22 @@ def test_a_policy_that_does_not_bite_leaves_none(policy: Policy, current: int, w
     proposal = _proposal(current, wanted)
 
     assert policy(proposal) is proposal
+
+
+@pytest.mark.parametrize(("running", "lower", "upper"), [(4, 4, 20), (10, 5, 20), (25, 5, 25)])
+def test_a_vertex_beyond_its_bounds_is_not_forced_back(running: int, lower: int, upper: int) -> None:
+    """It may stay where it runs, and come back; it goes no further."""
+    vertex = Vertex(id=VertexId("v"), name="v", parallelism=running, max_parallelism=128)
+
+    assert Limits.of(vertex, AutoscalerOptions(min_parallelism=5, max_parallelism=20)) == Limits(
+        lower=lower, upper=upper
+    )
+
+
+def test_limits_that_leave_nothing_are_refused() -> None:
+    """A least parallelism above the largest is a mistake of whoever gives both."""
+    with pytest.raises(ValueError, match="least parallelism 6 is above the largest 5"):
+        Limits(lower=6, upper=5)
 
 
 def test_the_factor_moves_the_proposal() -> None:
