@@ -12,7 +12,7 @@ from headgate.algorithm.rates import mean, rate, round3
 from headgate.algorithm.reduce import reduce_windows
 from headgate.algorithm.stats import WindowStats
 from headgate.model.measures import Measure
-from headgate.testing.golden import Case
+from headgate.testing.golden import Case, number
 from headgate.testing.tables import Row, table_of
 
 
@@ -24,9 +24,7 @@ def _reduced(measure: Measure, series: Sequence[tuple[int, float]]) -> WindowSta
 
 def test_rate(case: Case) -> None:
     """A rate is the difference of the ends of what is known over the time between them."""
-    series = [
-        (point["t_ms"], float("nan" if point["value"] is None else point["value"])) for point in case.inputs["series"]
-    ]
+    series = [(point["t_ms"], number(point["value"])) for point in case.inputs["series"]]
 
     found = rate(_reduced(Measure.NUM_RECORDS_IN, series))
 
@@ -35,7 +33,7 @@ def test_rate(case: Case) -> None:
 
 def test_average(case: Case) -> None:
     """A mean leaves out what is missing or infinite, and needs a least number of values."""
-    series = [(1000 * index, float(value)) for index, value in enumerate(case.inputs["values"])]
+    series = [(1000 * index, number(value)) for index, value in enumerate(case.inputs["values"])]
 
     found = mean(_reduced(Measure.OBSERVED_TPR, series), case.inputs["min_elements"])
 

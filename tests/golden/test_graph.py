@@ -22,7 +22,7 @@ from headgate.model.metrics import ScalingMetric
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.units import parse_duration
 from headgate.testing.builders import ORDERS
-from headgate.testing.golden import Case
+from headgate.testing.golden import Case, number
 from headgate.testing.tables import Row, table_of
 
 NAMES = {"NUM_RECORDS_IN_PER_SECOND", "LAG", "LOAD", "OBSERVED_TPR", "NUM_RECORDS_IN", "NUM_RECORDS_OUT"}
@@ -52,7 +52,7 @@ def _topology(case: Case) -> Topology:
 def _rows(case: Case) -> Iterator[Row]:
     for sample in case.inputs["history"]:
         for vertex, values in sample["vertices"].items():
-            known = {MEASURES[name]: float(value) for name, value in values.items() if name in MEASURES}
+            known = {MEASURES[name]: number(value) for name, value in values.items() if name in MEASURES}
             yield Row(job=str(ORDERS), vertex=vertex, at_ms=sample["t_ms"], values=known)
 
 

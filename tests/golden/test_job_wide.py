@@ -15,7 +15,7 @@ from headgate.model.samples import JobSample
 from headgate.pipeline.arrow import columns
 from headgate.samplelog.rows import job_table
 from headgate.testing.builders import at, chain, sample
-from headgate.testing.golden import Case
+from headgate.testing.golden import Case, number
 
 MEASURES = {metric.value: measure for measure, metric in METRICS.items()}
 
@@ -37,7 +37,7 @@ def test_global_evaluation(case: Case) -> None:
 
 def _history(case: Case) -> Iterator[JobSample]:
     for entry in case.inputs["history"]:
-        values = {name: float(value) for name, value in entry["global"].items() if not math.isnan(float(value))}
+        values = {name: number(value) for name, value in entry["global"].items() if not math.isnan(number(value))}
         used = values.pop("NUM_TASK_SLOTS_USED", None)
         yield replace(
             sample(chain({"source": 1}), tick=at(entry["t_ms"] / 1000)),

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from headgate.algorithm.memory.budget import Budget
 from headgate.algorithm.memory.compensation import compensated, heap_factor
 from headgate.algorithm.memory.config import Key, MemoryConfig
 from headgate.algorithm.memory.network import segments
-from headgate.algorithm.memory.tuning import Tuned, tuned_memory
+from headgate.algorithm.permission import permitted
 from headgate.algorithm.resources import Rescale
-from headgate.algorithm.rules import rules_of
+from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue
+from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings
 from headgate.model.topology import Edge, ShipStrategy, Topology
-from headgate.options.deviations import Deviation
 from headgate.options.units import parse_memory_size
-from headgate.testing.builders import chain
+from headgate.testing.builders import ORDERS, START, chain, sample
 from headgate.testing.golden import Case
 
 
@@ -36,6 +37,16 @@ def _evaluated(slots_used: int, **averages: float) -> EvaluatedMetrics:
     job = {JobMetric[name]: JobValue(average=average) for name, average in averages.items()}
     job[JobMetric.NUM_TASK_SLOTS_USED] = JobValue(current=slots_used)
     return EvaluatedMetrics(vertices={}, backlog=False, coverage=1.0, samples=2, job=job)
+
+
+def _wanted(rescale: Rescale) -> Decision:
+    """Decide for the change, whatever it costs."""
+    after = rescale.after.by_id
+    proposals = [replace(p, wanted=after[p.vertex].parallelism, outside=True) for p in rescale.before.unchanged]
+    reason = Reason.UTILIZATION_TARGET
+    return Decision(
+        id="d", job=ORDERS, at=START, outcome=Outcome.RESCALE, reason=reason, message="", proposals=(*proposals,)
+    )
 
 
 def _number(key: str, text: str) -> float:
@@ -70,7 +81,7 @@ def test_memory_scaling(case: Case) -> None:
 
 
 def test_memory_tuning(case: Case) -> None:
-    """What was measured becomes the memory settings that go with a change."""
+    """What was measured becomes the memory settings that go with a change; where tuning is off none do."""
     given = case.inputs
     vertices, process = given["vertices"], given["process_memory_bytes"]
     rescale = _rescale(
@@ -89,12 +100,10 @@ def test_memory_tuning(case: Case) -> None:
         task_manager_memory_bytes=process,
         memory={Key.PROCESS_SIZE: str(process)},
     )
+    running = replace(sample(rescale.before), settings=settings)
 
-    found = tuned_memory(
-        rescale, evaluated, settings, case.options, sound=Deviation.SOUND_MEMORY in rules_of(case.options)
-    )
+    found = permitted(_wanted(rescale), running, evaluated, case.options, ())
 
-    assert isinstance(found, Tuned)
-    assert {k: _number(k, text) for k, text in found.changes.overrides.items()} == case.expected["overrides"]
-    assert found.changes.removals == set(case.expected["removals"])
-    assert found.total_bytes == case.expected["overrides"][Key.PROCESS_SIZE]
+    assert found.outcome is Outcome.RESCALE
+    assert {k: _number(k, text) for k, text in found.config.overrides.items()} == case.expected["overrides"]
+    assert found.config.removals == set(case.expected["removals"])

@@ -18,7 +18,7 @@ from headgate.model.identity import VertexId
 from headgate.model.measures import Measure
 from headgate.model.topology import Topology, Vertex
 from headgate.testing.builders import ORDERS
-from headgate.testing.golden import Case
+from headgate.testing.golden import Case, number
 from headgate.testing.tables import Row, table_of
 
 MEASURES = {
@@ -56,11 +56,11 @@ def test_tpr_input_rate(case: Case) -> None:
 
 def test_true_processing_rate(case: Case) -> None:
     """An observed rate replaces the one from busy time where that promises too much."""
-    series = [float(value) for value in case.inputs["observed_tpr_series"]]
+    series = [number(value) for value in case.inputs["observed_tpr_series"]]
     rows = [Row(vertex="v", at_ms=1000 * i, values={Measure.OBSERVED_TPR: v}) for i, v in enumerate(series)]
     windows = reduce_windows(table_of(rows))
     stats = combine(windows, np.zeros(len(windows.job), dtype=np.int64), 1)[Measure.OBSERVED_TPR]
-    read, busy = (np.array([float(case.inputs[name])]) for name in ("input_rate", "busy_time_ms_per_sec"))
+    read, busy = (np.array([number(case.inputs[name])]) for name in ("input_rate", "busy_time_ms_per_sec"))
 
     found = true_rate(
         busy_rate(read, busy),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from enum import StrEnum
@@ -53,6 +54,11 @@ def read_cases(path: Path) -> Iterator[Case]:
     recorded = ("id", "area", "inputs", "config", "expected")
     for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
         yield Case(**{name: case[name] for name in recorded})
+
+
+def number(value: float | str | None) -> float:
+    """Read a number of a series: one that is missing is NaN, as in the reference."""
+    return math.nan if value is None else float(value)
 
 
 def _value(annotation: Any, value: Any) -> Any:
