@@ -23,7 +23,6 @@ from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.options.deviations import Deviation
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
 from headgate.plugins.ready import Plugin
@@ -90,12 +89,11 @@ class WindowEvaluator:
 
     def _unready(self, candidate: Candidate, samples: Sequence[JobSample], now: datetime) -> NotReady | None:
         options, settings = candidate.options, candidate.sample.settings
-        tolerant = Deviation.WINDOW_TOLERANCE in rules_of(options)
         return readiness(
             candidate.sample,
             options,
             spans=_spans(samples),
-            pace=pace(self.collect_interval, settings.metric_refresh_s, tolerant),
+            pace=pace(self.collect_interval, settings.metric_refresh_s, rules_of(options)),
             now=now,
         )
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from headgate.algorithm.lag import cut_off
+from headgate.algorithm.rules import Rules
 from headgate.model.identity import VertexId
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
 from headgate.options.units import format_duration
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -42,20 +44,26 @@ class Pace:
     """Age from which the latest sample is too old to decide on."""
     tolerance: timedelta
     """How much later than the window's begin the first sample may lie."""
+    whole: bool = True
+    """Whether a window with holes is refused."""
 
 
-def pace(collect_interval: timedelta, metric_refresh_s: float, tolerant: bool) -> Pace:  # noqa: FBT001 - a rule's flag
+def pace(collect_interval: timedelta, metric_refresh_s: float, rules: Rules) -> Pace:
     """
-    Two late samples are no news, a third one is.
+    Return the pace of a job's samples. Two late ones are no news, a third one is.
 
     Two cadences that are alike drift past each other: a tick that comes just before the engine's refresh finds nothing
     new, so samples may be as far apart as both intervals together without anything missing. The reference has no
-    patience with a window: the first sample must lie at its begin.
+    patience with a window: the first sample must lie at its begin. It knows no holes.
     """
     refresh = timedelta(seconds=metric_refresh_s)
     usual, every = max(collect_interval, refresh), collect_interval + refresh
-    tolerance = 2 * usual if tolerant else every - timedelta.resolution
-    return Pace(sample_every=every, stale_after=3 * usual, tolerance=tolerance)
+    return Pace(
+        sample_every=every,
+        stale_after=3 * usual,
+        tolerance=2 * usual if Deviation.WINDOW_TOLERANCE in rules else every - timedelta.resolution,
+        whole=Deviation.WHOLE_WINDOWS in rules,
+    )
 
 
 def readiness(
@@ -109,6 +117,8 @@ def _too_few(spans: Mapping[Vertex, Span], window: timedelta, pace: Pace, now: d
 
 def _has_hole(span: Span, pace: Pace) -> bool:
     """Tell whether more is missing than a few late answers: a quarter of the time, and more than may be stale."""
+    if not pace.whole:
+        return False
     length = span.last_at - span.first_at
     missing = length - (span.samples - 1) * pace.sample_every
     return missing > max(pace.stale_after, length / 4)

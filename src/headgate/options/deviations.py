@@ -110,3 +110,9 @@ class Deviation(StrEnum):
     """
     WINDOW_TOLERANCE = "window-tolerance"
     """A window counts as full when its first sample is late by two ticks of the collector: none is ever on time."""
+    WHOLE_WINDOWS = "whole-windows"
+    """
+    Nothing is decided on a window of which a quarter is missing.
+
+    The reference takes whatever samples lie within a full window, two are enough.
+    """

@@ -32,7 +32,6 @@ from headgate.algorithm.stats import Bools, Floats, Ints
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobMeasure
 from headgate.model.metrics import EvaluatedMetrics, NotReady
-from headgate.options.deviations import Deviation
 from headgate.pipeline.arrow import columns, joined, places
 from headgate.pipeline.roster import Fleet
 from headgate.ports import Candidate
@@ -196,8 +195,7 @@ class Question:
         return series.between(begins, ends)
 
     def _asked(self) -> Asked:
-        patience = [Deviation.WINDOW_TOLERANCE in rules_of(one.options) for one in self.candidates]
-        kinds = [(one.sample.settings.metric_refresh_s, p) for one, p in zip(self.candidates, patience, strict=True)]
+        kinds = [(one.sample.settings.metric_refresh_s, rules_of(one.options)) for one in self.candidates]
         paces = {kind: pace(self.collect_interval, *kind) for kind in set(kinds)}
         return Asked(
             samples=[one.sample for one in self.candidates],

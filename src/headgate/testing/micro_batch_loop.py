@@ -13,6 +13,7 @@ from headgate.algorithm.micro_batch.evaluate import evaluate
 from headgate.algorithm.propose import UNKNOWN
 from headgate.algorithm.readiness import Span as Seen
 from headgate.algorithm.readiness import pace, readiness
+from headgate.algorithm.rules import HEADGATE
 from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, NotReady
@@ -84,7 +85,7 @@ def _answer(samples: Sequence[JobSample], options: AutoscalerOptions, now: datet
     latest = samples[-1]
     begin = max(now - options.metrics_window, latest.running_since + options.stabilization_interval)
     window = [replace(sample, topology=latest.topology) for sample in samples if sample.at >= begin]
-    cadence = pace(timedelta(seconds=COLLECT_S), latest.settings.metric_refresh_s, tolerant=True)
+    cadence = pace(timedelta(seconds=COLLECT_S), latest.settings.metric_refresh_s, HEADGATE)
     unready = readiness(latest, options, spans=_spans(window), pace=cadence, now=now)
     return unready or evaluate(latest.topology, window, options)
 

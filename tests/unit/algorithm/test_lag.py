@@ -11,6 +11,7 @@ from headgate.algorithm.decide import decide
 from headgate.algorithm.explain import explain
 from headgate.algorithm.lag import TOLD
 from headgate.algorithm.readiness import pace, readiness
+from headgate.algorithm.rules import HEADGATE
 from headgate.model.decision import Outcome
 from headgate.model.events import EventReason
 from headgate.model.lag import LagOrigin, Outage
@@ -24,7 +25,7 @@ from headgate.testing.builders import at, chain, evaluated, sample
 
 GRAPH = chain({"source": 4, "work": 4})
 EAGER = AutoscalerOptions(scale_down_interval=timedelta())
-PACE = pace(timedelta(seconds=10), 1.0, tolerant=True)
+PACE = pace(timedelta(seconds=10), 1.0, HEADGATE)
 
 
 def _sample(**values: float) -> JobSample:

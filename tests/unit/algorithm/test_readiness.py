@@ -8,11 +8,13 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.algorithm.readiness import Pace, Span, readiness
+from headgate.algorithm.readiness import Pace, Span, pace, readiness
+from headgate.algorithm.rules import HEADGATE
 from headgate.model.identity import VertexId
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.deviations import Deviation
 from headgate.testing.builders import at, chain, sample
 
 WINDOW = timedelta(minutes=10)
@@ -31,9 +33,9 @@ def _span(first: int, last: int, samples: int | None = None) -> Span:
 FULL = _span(NOW - 600, NOW)
 
 
-def _readiness(spans: Mapping[str, Span], now: int = NOW) -> NotReady | None:
+def _readiness(spans: Mapping[str, Span], now: int = NOW, at_pace: Pace = PACE) -> NotReady | None:
     known = {VertexId(vertex): span for vertex, span in spans.items()}
-    return readiness(sample(TOPOLOGY), OPTIONS, spans=known, pace=PACE, now=at(now))
+    return readiness(sample(TOPOLOGY), OPTIONS, spans=known, pace=at_pace, now=at(now))
 
 
 def test_a_full_window_is_ready() -> None:
@@ -68,6 +70,15 @@ def test_one_vertex_holds_the_job_up(out: Span | None, reason: Reason, message: 
 def test_a_little_late_is_good_enough(out: Span) -> None:
     """Late answers, a late begin and a few lost samples are tolerated up to their limits."""
     assert _readiness({"in": FULL, "out": out}) is None
+
+
+def test_the_reference_decides_on_a_window_with_holes() -> None:
+    """Two samples at the ends of it are enough there; here they tell too little."""
+    ends = _span(NOW - 600, NOW, samples=2)
+    theirs = replace(PACE, whole=pace(timedelta(seconds=10), 0.0, HEADGATE - {Deviation.WHOLE_WINDOWS}).whole)
+
+    assert _readiness({"in": ends, "out": FULL}) is not None
+    assert _readiness({"in": ends, "out": FULL}, at_pace=theirs) is None
 
 
 def test_no_samples_at_all() -> None:
