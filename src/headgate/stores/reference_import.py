@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import column, inspect, select, table
+from sqlalchemy import case, column, func, inspect, select, table
 
 from headgate.errors import NotFoundError
 from headgate.model.identity import JobKey, VertexId
@@ -20,7 +20,7 @@ from headgate.ports import StateStore
 from headgate.stores.connecting import connect, name_of
 from headgate.stores.faults import translated
 from headgate.stores.opening import url_faults
-from headgate.stores.reference_state import TABLE, ReferenceState, StateType, read_state
+from headgate.stores.reference_state import LARGEST_VALUE, TABLE, ReferenceState, StateType, read_state
 
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 _ANSWER_WITHIN = timedelta(seconds=30)
@@ -44,13 +44,13 @@ class Taken:
     """Each with the reason."""
 
 
-Rows = Mapping[str, Mapping[str, str]]
-"""Values by type, by job id."""
+Rows = Mapping[str, Mapping[str, str | None]]
+"""Values by type, by job id; None for one that is too large to be read."""
 
 
 def read_reference(url: str) -> Rows:
     """
-    Read all rows of a reference's database.
+    Read all rows of a reference's database; a value that is too large stays there.
 
     Raises:
         ConfigError: no such URL, or its driver is not installed.
@@ -58,8 +58,10 @@ def read_reference(url: str) -> Rows:
         PermanentError: it cannot be read.
         UnreachableError: no answer.
     """
-    rows: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str | None]] = {}
     states = table(TABLE, column("job_key"), column("state_type"), column("state_value"))
+    value = case((func.length(states.c.state_value) <= LARGEST_VALUE, states.c.state_value), else_=None)
+    query = select(states.c.job_key, states.c.state_type, value.label("state_value"))
     with url_faults("--from", url):
         engine = connect(url, _ANSWER_WITHIN)
     try:
@@ -67,7 +69,7 @@ def read_reference(url: str) -> Rows:
             if not inspect(connection).has_table(TABLE):
                 message = f"there is no table {TABLE} in {name_of(url)}. Hint: give the reference's own database"
                 raise NotFoundError(message)
-            for row in connection.execute(select(states)):
+            for row in connection.execute(query):
                 rows.setdefault(row.job_key, {})[row.state_type] = row.state_value
     finally:
         engine.dispose()
@@ -95,7 +97,7 @@ def take_over(rows: Rows, names: Mapping[str, JobKey], store: StateStore) -> Ite
             yield _take(job_id, job, rows[job_id], store)
 
 
-def _take(job_id: str, job: JobKey, rows: Mapping[str, str], store: StateStore) -> Taken:
+def _take(job_id: str, job: JobKey, rows: Mapping[str, str | None], store: StateStore) -> Taken:
     found, held = read_state(job_id, rows), store.load(job)
     known = {record.decision_id for record in store.history(job, _EVER)}
     rescales = tuple(record for record in found.history if record.decision_id not in known)
@@ -125,7 +127,7 @@ def _late_wishes(found: ReferenceState, wishes: Mapping[VertexId, DelayedScaleDo
         yield f"{StateType.DELAYED}: Headgate knows the job already and counts its own"
 
 
-def _rest(found: ReferenceState, rows: Mapping[str, str]) -> Iterator[str]:
+def _rest(found: ReferenceState, rows: Mapping[str, str | None]) -> Iterator[str]:
     for kind, why in found.unreadable.items():
         yield f"{kind}: unreadable: {why}"
     for kind, why in _NO_COUNTERPART.items():

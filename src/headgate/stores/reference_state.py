@@ -1,8 +1,8 @@
 """
 What the reference autoscaler's JDBC plugin keeps of a job, read into Headgate's own values.
 
-Its forms are those of its version 1.15: JSON with instants as ISO text or seconds since 1970, durations as seconds or
-ISO text, and numbers that are none in quotes.
+Its forms are those of its versions 1.15 and 1.16: JSON with instants as ISO text or seconds since 1970, durations as
+seconds or ISO text, and numbers that are none in quotes.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from headgate.model.metrics import ScalingMetric
 from headgate.model.state import DelayedScaleDown, ScalingRecord, Wish
 
 TABLE = "t_flink_autoscaler_state_store"
+
+LARGEST_VALUE = 20 * 2**20
+"""Characters of a value that is still read. Source: the reference's limit for the states it keeps (FLINK-40401)."""
 
 
 class StateType(StrEnum):
@@ -51,21 +54,24 @@ _DURATION = TypeAdapter(timedelta)
 _METRICS = {metric.value for metric in ScalingMetric}
 
 
-def read_state(job_id: str, rows: Mapping[str, str]) -> ReferenceState:
+def read_state(job_id: str, rows: Mapping[str, str | None]) -> ReferenceState:
     """
     Read the rows of one job.
 
     Args:
         job_id: the reference's key of the job; part of the rescales' ids, so that they stay the same.
-        rows: the values by their `state_type`.
+        rows: the values by their `state_type`; None for one above `LARGEST_VALUE`.
     """
     unreadable: dict[str, str] = {}
 
     def parsed(kind: StateType) -> Mapping[str, Any]:
+        text = rows.get(kind, "{}")
+        if text is None or len(text) > LARGEST_VALUE:
+            unreadable[kind] = f"it is larger than {LARGEST_VALUE // 2**20} MB"
+            return {}
         try:
-            value = json.loads(rows.get(kind, "{}"))
-            return dict(_READERS[kind](value))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            return dict(_READERS[kind](json.loads(text)))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             unreadable[kind] = str(error).splitlines()[0]
             return {}
 

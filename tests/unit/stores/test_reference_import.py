@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import ScalingMetric
 from headgate.model.state import DelayedScaleDown, JobState, Wish
 from headgate.stores.memory import MemoryStateStore
-from headgate.stores.reference_import import Taken, take_over
-from headgate.stores.reference_state import read_state
+from headgate.stores.reference_import import Taken, read_reference, take_over
+from headgate.stores.reference_state import LARGEST_VALUE, TABLE, read_state
 
 ID, JOB = "a" * 32, JobKey("local", "orders")
 MAP, SINK = VertexId("b" * 32), VertexId("c" * 32)
@@ -91,6 +93,29 @@ def test_a_row_that_cannot_be_read_counts_as_empty_and_is_told() -> None:
     found = read_state(ID, {**ROWS, "scalingTracking": "[", "delayedScaleDown": '{"delayedVertices": {"v": {}}}'})
     assert sorted(found.unreadable) == ["delayedScaleDown", "scalingTracking"]
     assert [record.restart for record in found.history] == [None, None]
+
+
+def test_a_value_that_is_too_large_stays_in_the_database(tmp_path: Path) -> None:
+    """It could take all memory, so it counts as empty and is told; the job's other rows are taken (FLINK-40401)."""
+    url = f"sqlite:///{tmp_path / 'reference.db'}"
+    padded = ROWS["scalingHistory"].ljust(LARGEST_VALUE + 1)
+    with sqlite3.connect(tmp_path / "reference.db") as database:
+        database.execute(f"create table {TABLE} (job_key, state_type, state_value)")
+        rows = {**ROWS, "scalingHistory": padded, "scalingTracking": ROWS["scalingTracking"].ljust(LARGEST_VALUE)}
+        database.executemany(f"insert into {TABLE} values (?, ?, ?)", [(ID, *row) for row in rows.items()])  # noqa: S608
+
+    found = read_reference(url)[ID]
+
+    assert found["scalingHistory"] is None
+    told = read_state(ID, found)
+    assert told.unreadable == {"scalingHistory": "it is larger than 20 MB"}
+    assert set(told.delayed) == {SINK}
+    assert read_state(ID, {"scalingHistory": padded}) == read_state(ID, {"scalingHistory": None})
+
+
+def test_a_value_that_is_nested_too_deeply_is_told() -> None:
+    """It breaks no import either."""
+    assert read_state(ID, {"scalingHistory": "[" * 100_000}).unreadable.keys() == {"scalingHistory"}
 
 
 def test_a_job_gets_its_past() -> None:
