@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from headgate.algorithm.alignment import AlignmentMode, Span, align, is_applicable
-from headgate.algorithm.rules import rules_of
 from headgate.model.identity import VertexId
 from headgate.model.topology import Vertex
-from headgate.options.deviations import Deviation
 from headgate.testing.golden import Case
 
 
@@ -23,12 +21,7 @@ def test_alignment(case: Case) -> None:
         most=min(key_groups, given["upper_limit"]),
     )
 
-    found = align(
-        given["target_parallelism"],
-        span,
-        AlignmentMode(given["mode"]),
-        bound=Deviation.PARTITIONS_BOUND in rules_of(case.options),
-    )
+    found = align(given["target_parallelism"], span, AlignmentMode(given["mode"]))
 
     assert applicable is case.expected["applicable"]
     assert not applicable or found.parallelism == case.expected["parallelism"]

@@ -190,7 +190,7 @@ def test_parallelism_for_factor(case: Case) -> None:
 
 
 def test_alignment_later_fix(case: Case) -> None:
-    """A source never runs above its partitions."""
+    """A source never gets more than its partitions by alignment, as published for the release."""
     assert _for_factor(case).wanted == case.expected["parallelism"]
 
 

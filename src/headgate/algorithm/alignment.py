@@ -1,7 +1,7 @@
 """
 Alignment: a parallelism at which every subtask gets the same number of key groups or partitions.
 
-The modes are the reference autoscaler's, with the later correction FLINK-40389 where it is not switched off.
+The modes are those of the reference's release 1.16.0: all but `OFF` end at the partitions of a source (FLINK-40389).
 """
 
 from __future__ import annotations
@@ -98,14 +98,14 @@ def is_applicable(vertex: Vertex, *, keyed: bool) -> bool:
     return bool(vertex.partitions) or keyed
 
 
-def aligned(vertex: Vertex, span: Span, mode: AlignmentMode, *, keyed: bool, bound: bool) -> Policy:
+def aligned(vertex: Vertex, span: Span, mode: AlignmentMode, *, keyed: bool) -> Policy:
     """Move a change to a parallelism at which subtasks have equal shares; `keyed`: whether an input is hashed."""
     kind = "partitions" if vertex.partitions else "key groups"
 
     def policy(proposal: Proposal) -> Proposal:
         if not proposal.changes or not is_applicable(vertex, keyed=keyed):
             return proposal
-        found = align(proposal.wanted, span, mode, bound=bound)
+        found = align(proposal.wanted, span, mode)
         told = proposal.noticing(_short(proposal, found.parallelism, span)) if found.fell_short else proposal
         return told.limited_to(found.parallelism, Reason.ALIGNMENT, f"{span.shares} {kind}, {mode}")
 
@@ -135,15 +135,16 @@ def span_of(vertex: Vertex, limits: Limits, room: Room = EVERYWHERE) -> Span:
     )
 
 
-def align(target: int, span: Span, mode: AlignmentMode, *, bound: bool) -> Aligned:
+def align(target: int, span: Span, mode: AlignmentMode) -> Aligned:
     """
-    Give the aligned parallelism nearest above a target, the target itself where there is none.
+    Return the aligned parallelism nearest above a target, the target itself where there is none.
+
+    No subtask is left without a share but by `OFF`, also where the vertex runs with such ones.
 
     Args:
         target: within the limits, and not the running parallelism.
         span: what it may be moved within.
         mode: how.
-        bound: never to leave subtasks without a share (FLINK-40389).
 
     Source: the reference's `BuiltInAlignmentMode` (FLIP-586) and `KeyGroupOrPartitionsAdjustMode`.
     """
@@ -153,8 +154,8 @@ def align(target: int, span: Span, mode: AlignmentMode, *, bound: bool) -> Align
     if found is not None:
         return Aligned(parallelism=found)
     if not mode.is_legacy:
-        return Aligned(parallelism=min(target, span.upper) if bound else target)
-    fallback = _legacy(target, span, bound=bound)
+        return Aligned(parallelism=min(target, span.upper))
+    fallback = _legacy(target, span)
     return Aligned(parallelism=fallback, fell_short=fallback != target)
 
 
@@ -170,10 +171,10 @@ def _fits(target: int, shares: int, mode: AlignmentMode) -> Callable[[int], bool
     return lambda p: shares % p == 0 or (mode.takes_smaller_shares and shares // p < largest)
 
 
-def _legacy(target: int, span: Span, *, bound: bool) -> int:
+def _legacy(target: int, span: Span) -> int:
     """Go down to where the largest share grows; stay where that would turn the change round."""
     fallback = max(_with_larger_share(target, span.shares), span.lower)
-    if bound and span.current > span.upper:
+    if span.current > span.upper:
         return min(fallback, span.upper)
     turned = fallback <= span.current if target > span.current else fallback >= span.current
     return span.current if turned else fallback

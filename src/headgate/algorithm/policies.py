@@ -137,7 +137,7 @@ def within_partitions(partitions: int | None) -> Policy:
     """
     Keep a source to its partitions, further subtasks would idle; unknown ones (None or 0) limit nothing.
 
-    The reference lets a source grow beyond (FLINK-40389).
+    The reference does so in alignment, but neither without alignment nor by a mode of one's own (FLINK-40389).
     """
 
     def policy(proposal: Proposal) -> Proposal:

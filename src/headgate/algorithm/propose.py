@@ -154,7 +154,7 @@ def chain(seen: Situation, options: AutoscalerOptions) -> tuple[Policy, ...]:
         # equal shares, none of them empty
         aligned_by(seen.align, vertex, span, options.alignment_mode)
         if seen.align
-        else aligned(vertex, span, mode_of(options), keyed=seen.keyed, bound=Deviation.PARTITIONS_BOUND in rules),
+        else aligned(vertex, span, mode_of(options), keyed=seen.keyed),
         within_partitions(bound),
         # who must not shrink now, or not move at all
         not_shrinking_while_busy(seen.metrics, options, hold=Deviation.BUSY_KEEPS in rules),

@@ -11,7 +11,7 @@ class Parity(StrEnum):
     CURRENT = "current"
     """Headgate's."""
     REFERENCE = "1.16.0"
-    """The reference's, as of that version."""
+    """The reference's, as of that release (August 2026)."""
 
 
 class Deviation(StrEnum):
@@ -31,7 +31,11 @@ class Deviation(StrEnum):
     The gauge is a moving average over about a minute, so it reports a step of the load that late.
     """
     PARTITIONS_BOUND = "partitions-bound"
-    """A source never runs above its partitions, where further subtasks would idle (FLINK-40389)."""
+    """
+    A source never runs above its partitions, where further subtasks would idle, whatever its alignment mode.
+
+    The reference bounds it by its own modes since 1.16.0 (FLINK-40389), but not by `OFF`, nor in reactive mode.
+    """
     BACKLOG_KEEPS = "backlog-keeps"
     """
     Nothing shrinks while a backlog is worked off.

@@ -33,7 +33,7 @@ class Balanced:
             lower=question.lower,
             most=question.upper,
         )
-        return alignment.align(question.target, span, self.mode, bound=True).parallelism
+        return alignment.align(question.target, span, self.mode).parallelism
 
 
 class EvenlySpread(Balanced):
