@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from headgate.model.measures import JobMeasure, Measure
 from headgate.model.tables import JOBS, SAMPLES, VERTICES
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.ports import Candidate
 from headgate.samplelog import parquet
 from headgate.samplelog.rows import job_table, read_topology, sample_table, vertex_table
-from headgate.testing.builders import chain, sample
+from headgate.samplelog.windows import LogWindows
+from headgate.testing.builders import ORDERS, START, chain, sample
+
+KEPT = Path(__file__).parents[2] / "fixtures" / "log"
+"""A log that an older Headgate has left; see the README in it."""
+
+
+def test_what_was_infinite_in_a_log_of_before_is_so_still() -> None:
+    """Each vertex of it is named like the only measure that it had, whatever is declared in front of that by now."""
+    candidate = Candidate(sample=sample(chain({})), options=AutoscalerOptions(), window_from=START)
+
+    (tick,) = LogWindows(KEPT).samples([candidate])[ORDERS]
+
+    known = {
+        vertex: {measure.column: value for measure, value in one.values.items()}
+        for vertex, one in tick.vertices.items()
+    }
+    assert len(known) == 23
+    assert known == {column: {column: math.inf} for column in known}
+
+
+def test_no_two_measures_share_a_bit_of_what_was_infinite() -> None:
+    """Each has one of the 31 that the column has room for."""
+    assert len({measure.bit for measure in Measure}) == len(Measure)
+    assert all(measure.bit < 2**31 for measure in Measure)
 
 
 def test_columns_that_were_added_since_are_null(tmp_path: Path) -> None:
