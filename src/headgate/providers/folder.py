@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from headgate.errors import ConflictError, UnreachableError
+from headgate.samplelog.directory import replace_text
 
 PREFIX = "headgate-worker-"
 
@@ -100,7 +101,8 @@ class WorkerFolder:
 
     def keep(self, plan: Plan) -> None:
         """Keep a plan for later, also for after this process."""
-        _write(self.path / "plan.json", {"wanted": plan.wanted, "settings": dict(plan.settings)})
+        known = {"wanted": plan.wanted, "settings": dict(plan.settings)}
+        replace_text(self.path / "plan.json", json.dumps(known))
 
     def living(self) -> tuple[Worker, ...]:
         """Give the workers by number; what is left of dead ones is cleared away."""
@@ -166,7 +168,7 @@ class WorkerFolder:
 
     def _remember(self, worker: Worker, *, ending_since: float | None = None, asked: int = 0) -> None:
         known = {"settings": dict(worker.settings), "ending-since": ending_since, "asked": asked}
-        _write(self._record(worker.number), known)
+        replace_text(self._record(worker.number), json.dumps(known))
 
     def _pid_file(self, number: int) -> Path:
         return self.path / f"{PREFIX}{number}.pid"
@@ -212,10 +214,3 @@ def _read(path: Path) -> dict[str, Any]:
         message = f"{path} makes no sense: {error}. Hint: delete it; at worst, workers are replaced"
         raise UnreachableError(message) from error
     return known
-
-
-def _write(path: Path, content: Mapping[str, object]) -> None:
-    """Replace a file as a whole: it is never half-written."""
-    unfinished = path.with_suffix(".new")
-    unfinished.write_text(json.dumps(content), encoding="utf-8")
-    unfinished.replace(path)

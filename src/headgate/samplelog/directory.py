@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,11 @@ def write_whole(file: Path, write: Callable[[Path], None]) -> None:
     with _unfinished(file, write) as unfinished:
         unfinished.replace(file)
     _flush(file.parent)
+
+
+def replace_text(file: Path, text: str) -> None:
+    """Write a small file as `write_whole` does."""
+    write_whole(file, lambda unfinished: _write_text(unfinished, text))
 
 
 def create_text(file: Path, text: str) -> bool:
@@ -81,7 +87,8 @@ def _link(unfinished: Path, file: Path) -> bool:
 def _unfinished(file: Path, write: Callable[[Path], None]) -> Iterator[Path]:
     """Give a hidden file that was filled and made durable; it does not stay."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_name(f"{HIDDEN}{file.name}.{os.getpid()}")
+    # Not by the process id: two containers that share a volume may have the same.
+    unfinished = file.with_name(f"{HIDDEN}{file.name}.{secrets.token_hex(8)}")
     try:
         write(unfinished)
         _flush(unfinished)

@@ -15,7 +15,9 @@ from headgate.model.decision import Decision, Outcome
 from headgate.model.identity import JobKey
 from headgate.model.reasons import Reason
 from headgate.model.tables import SAMPLES
+from headgate.samplelog import files
 from headgate.samplelog.compaction import compact
+from headgate.samplelog.files import Address
 from headgate.samplelog.layout import Layout, epoch_ms
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.writer import SampleLog
@@ -215,3 +217,23 @@ def test_a_folder_that_is_no_hour_hides_nothing(tmp_path: Path) -> None:
     (tmp_path / "samples" / "hour=1-01-01T00").mkdir()
     assert len(Layout(tmp_path).hours("samples")) == 1
     assert ticks_read(tmp_path, at(0), at(20)) == [10, 10]
+
+
+def test_a_file_that_two_write_at_once_is_that_of_one(root: Address) -> None:
+    """Also where both have the same process id, as two containers on one volume may."""
+    file = root / "file"
+
+    def in_one_go(unfinished: Path) -> None:
+        unfinished.write_text("the other")
+
+    def in_two_parts(unfinished: Path) -> None:
+        with unfinished.open("w") as begun:
+            begun.write("the one ")
+            begun.flush()
+            files.write_whole(file, in_one_go)
+            begun.write("that ends later")
+
+    files.write_whole(file, in_two_parts)
+
+    assert files.read_text(file) == "the one that ends later"
+    assert files.hidden(root) == []

@@ -13,6 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
+from headgate.samplelog.directory import replace_text
+
 
 class Profile(Protocol):
     """A load over time."""
@@ -80,9 +82,7 @@ class FileProfile:
             per_s: the rate from then on.
         """
         steps = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        unfinished = self.path.with_suffix(".new")
-        unfinished.write_text(f"{steps}{since_epoch.total_seconds()}={per_s}\n", encoding="utf-8")
-        unfinished.replace(self.path)
+        replace_text(self.path, f"{steps}{since_epoch.total_seconds()}={per_s}\n")
 
     def rate_per_s(self, since_epoch: timedelta, /) -> float:
         """Return the rate at a time, as far as it is set; 0 before the first step."""
