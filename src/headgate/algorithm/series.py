@@ -44,15 +44,14 @@ def gauge(seen: Sequence[VertexSample | None], measure: Measure) -> Floats:
 
 
 def counter(seen: Sequence[VertexSample | None], measure: Measure) -> Counter:
-    """Add up what a counter grew by from one measurement to the next of the same epoch; one that fell was reset."""
+    """Add up what a counter grew by from one measurement to the next of the same epoch."""
     increase, elapsed_s = np.zeros((2, len(seen)))
     before: VertexSample | None = None
     for tick, now in enumerate(seen):
         if now is None or measure not in now.values:
             continue
         if before is not None and before.epoch == now.epoch:
-            grown = now.values[measure] - before.values[measure]
-            if grown >= 0:
-                increase[tick], elapsed_s[tick] = grown, seconds_between(before.measured_at, now.measured_at)
+            increase[tick] = now.values[measure] - before.values[measure]
+            elapsed_s[tick] = seconds_between(before.measured_at, now.measured_at)
         before = now
     return Counter(increase=np.cumsum(increase), elapsed_s=np.cumsum(elapsed_s))

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from headgate.algorithm.experience import Expected, expected_rates
 from headgate.algorithm.history import aged, growths
+from headgate.algorithm.resets import Epochs
 from headgate.algorithm.rules import is_fast, reach
 from headgate.control import reports
 from headgate.control.restarts import Restarts
@@ -97,6 +98,7 @@ class Observer:
         self._sink = sink
         self._events = events
         self._time_limit = time_limit.total_seconds()
+        self._epochs = Epochs()
         self._failing: set[str] = set()
         self._observing = asyncio.Lock()
         self.latest: Mapping[JobKey, Observation] = {}
@@ -154,7 +156,8 @@ class Observer:
             return replace(seen, problem=problem)
         try:
             async with asyncio.timeout(self._time_limit):
-                return seen.with_sample(await self._collector.update_metrics(self._applied(ctx), at), at)
+                sample = await self._collector.update_metrics(self._applied(ctx), at)
+                return seen.with_sample(self._epochs.marked(sample), at)
         except NotFoundError:
             return None
         except (HeadgateError, TimeoutError) as error:
@@ -174,6 +177,7 @@ class Observer:
             self._events.handle(reports.job_presence(key, appeared=True, why="is looked after from now on", now=at))
         for key in self.latest.keys() - listed:
             self._collector.forget(key)
+            self._epochs.forget(key)
             why = f"is {over[key]}" if key in over else "is no longer listed by its cluster"
             self._events.handle(reports.job_presence(key, appeared=False, why=why, now=at))
 

@@ -22,7 +22,11 @@ class VertexSample:
     measured_at: datetime
     """When the engine took the values, by its own clock; only differences within a vertex mean anything."""
     epoch: int = 0
-    """Raised by the collector at every counter reset; differences are taken within an epoch only."""
+    """
+    Raised by the collector at every counter reset; differences are taken within an epoch only.
+
+    Where a counter falls all the same, the observer raises it, see `algorithm.resets`.
+    """
     values: Mapping[Measure, float] = field(default_factory=dict)
     """What is known; a missing measure is absent, an infinite one is `math.inf`, NaN does not occur."""
 

@@ -12,10 +12,10 @@ from headgate.control.observation import Observation, candidate
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
-from headgate.model.measures import JobStatus
+from headgate.model.measures import JobStatus, Measure
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
 from headgate.model.reasons import Reason
-from headgate.model.samples import JobSample
+from headgate.model.samples import JobSample, VertexSample
 from headgate.model.state import UNSEEN, JobState, ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import Candidate
@@ -28,6 +28,18 @@ async def test_samples_of_one_tick_are_kept_together(world: Scenario) -> None:
     await world.observer.observe(at(0))
 
     assert [kept.job for kept in world.log.samples] == [ORDERS]
+
+
+async def test_a_counter_that_fell_begins_an_epoch_though_its_collector_does_not_say_so(world: Scenario) -> None:
+    """The log tells of the reset, so that nothing which reads it takes the fall for less input."""
+    for second, read in enumerate((1000.0, 2000.0, 500.0, 1500.0)):
+        seen = VertexSample(measured_at=at(second), epoch=7, values={Measure.NUM_RECORDS_IN: read})
+        told = replace(world.engine.jobs[ORDERS], at=at(second), vertices={VertexId("source"): seen})
+        world.engine.jobs[ORDERS] = told
+        await world.observer.observe(at(second))
+
+    assert [each.vertices[VertexId("source")].epoch for each in world.log.samples] == [7, 7, 8, 8]
+    assert world.observer.latest[ORDERS].sample == world.log.samples[-1]
 
 
 async def test_a_job_that_is_not_running_is_observed_without_a_sample(world: Scenario) -> None:

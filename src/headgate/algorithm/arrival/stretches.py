@@ -64,7 +64,7 @@ def stretches(samples: Columns, owner: Ints, sources: int) -> Stretches:
     counted = np.diff(arrived.values[rows])
     inferred = np.diff(read.values[rows] + np.where(lag.valid[rows], lag.values[rows], 0))
     follows = (of[1:] == of[:-1]) & (epoch[1:] == epoch[:-1]) & (took_ms > 0)
-    counts = _both(arrived.valid[rows]) & (counted >= 0)
+    counts = _both(arrived.valid[rows])
     opened = ~_unopened(of, epoch, read.values[rows], lag.values[rows])[:-1]
     whole = np.flatnonzero(follows & (counts | (_both(infers[rows]) & opened)))
     return _aligned(of[1:][whole], took_ms[whole], np.where(counts, counted, inferred)[whole], sources)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from headgate.algorithm.resets import ran_ms, was_reset
 from headgate.model.measures import Measure
 
 
@@ -21,23 +22,12 @@ class Counters:
 
     @property
     def total_ms(self) -> float | None:
-        """Time that all subtasks together have run: each is busy, idle or back-pressured at any instant."""
-        if self.busy_ms is None or self.idle_ms is None or self.backpressured_ms is None:
-            return None
-        return self.busy_ms + self.idle_ms + self.backpressured_ms
+        """Time that all subtasks together have run."""
+        return ran_ms(self.values())
 
     def fell_since(self, before: Counters) -> bool:
-        """
-        Tell whether a counter was reset.
-
-        The three times are looked at as their sum only. Flink books idle time when it ends and takes busy time as the
-        rest, so the busy time of a nearly idle vertex falls by some milliseconds again and again.
-        """
-        return (
-            _fell(before.records_in, self.records_in)
-            or _fell(before.records_out, self.records_out)
-            or _fell(before.total_ms, self.total_ms)
-        )
+        """Tell whether a counter was reset."""
+        return was_reset(before.values(), self.values())
 
     def values(self) -> dict[Measure, float]:
         """Give what is known as measures."""
@@ -61,7 +51,3 @@ def share(part: float | None, before: float | None, total_ms: float | None) -> f
 def difference(now: float | None, before: float | None) -> float | None:
     """Give how much a counter grew; None when one end is unknown."""
     return None if now is None or before is None else now - before
-
-
-def _fell(before: float | None, now: float | None) -> bool:
-    return before is not None and now is not None and now < before

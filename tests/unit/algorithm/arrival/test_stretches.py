@@ -140,13 +140,13 @@ def test_what_is_counted_where_it_is_written_is_not_inferred() -> None:
 
 
 def test_another_count_is_no_growth() -> None:
-    """With other partitions, or after a restart, begins another epoch; within one a count that fell is passed over."""
+    """With other partitions, after a restart, or where a count fell begins another epoch."""
     rows = [
         Told(at_s=0, arrived=5000, read=None),
         Told(at_s=2, arrived=900_000, read=None, epoch=1),
         Told(at_s=4, arrived=900_400, read=None, epoch=1),
-        Told(at_s=6, arrived=100, read=None, epoch=1),
-        Told(at_s=8, arrived=500, read=None, epoch=1),
+        Told(at_s=6, arrived=100, read=None, epoch=2),
+        Told(at_s=8, arrived=500, read=None, epoch=2),
     ]
 
     assert told(stretches_of(rows)) == [(2, 400), (2, 400)]

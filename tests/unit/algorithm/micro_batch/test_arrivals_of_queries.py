@@ -29,11 +29,6 @@ def test_across_epochs_neither_rows_nor_lag_count() -> None:
     assert arrival_rate(measured) == pytest.approx(50)
 
 
-def test_a_counter_that_falls_was_reset() -> None:
-    """It is no negative rate, and the time does not count."""
-    assert arrival_rate([seen(0, 1000), seen(2, 1100), seen(4, 50), seen(6, 150)]) == pytest.approx(50)
-
-
 def test_an_instant_tells_no_rate() -> None:
     """An idle query was measured just before its next trigger."""
     assert math.isnan(arrival_rate([seen(1.999, 0), seen(2, 100)]))
