@@ -70,7 +70,10 @@ DECISIONS = _schema(
     _column("reason", pa.string(), "reason code of the outcome"),
     _column("detail", pa.string(), "the whole decision as JSON, every step with its numbers; null if all stays"),
     _column("graph", pa.string(), "where detail is null: the vertices as JSON"),
-    _column("numbers", pa.list_(pa.float64()), "where detail is null: what was evaluated, see samplelog.quiet"),
+    _column("numbers", pa.list_(pa.float64()), "where detail is null: what was evaluated"),
+    _column("names", pa.string(), "names of the numbers as JSON; null from a Headgate that kept none"),
+    _column("message", pa.string(), "where detail is null: the decision in words"),
+    _column("basis", pa.string(), "where detail is null: what the downtime among the numbers was learnt from"),
 )
 """One row a (job, decision tick), whatever the outcome."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -13,7 +13,7 @@ from headgate.algorithm.explain import explain
 from headgate.model.decision import Decision
 from headgate.model.reasons import Reason
 from headgate.replay.past import Recorded
-from headgate.samplelog.rows import Row, decision_table
+from headgate.samplelog.rows import Row, decision_table, read_decision
 
 OUTSIDE: Mapping[Reason, str] = {
     Reason.CYCLE_FAILED: "its cycle had failed",
@@ -66,7 +66,8 @@ def compared(recorded: Recorded, again: Decision, *, repeated: bool) -> Step:
         repeated: whether the engine was asked again for something that an earlier decision had begun.
     """
     job, at = str(again.job), recorded.at
-    if _text(decision_table([again]).to_pylist()[0]) == _text(recorded.row):
+    row = decision_table([again]).to_pylist()[0]
+    if _text(row) == _text(recorded.row) or (_is_older(recorded.row) and _kept_then(row) == recorded.decision):
         return Step(job=job, at=at, verdict=Verdict.EQUAL)
     before = recorded.decision
     if why := OUTSIDE.get(before.reason, ASKED_AGAIN if repeated else ""):
@@ -74,6 +75,19 @@ def compared(recorded: Recorded, again: Decision, *, repeated: bool) -> Step:
     verdict = Verdict.RENUMBERED if _course(before) == _course(again) else Verdict.DIFFERENT
     decided, instead = _differing(explain(before), explain(again))
     return Step(job=job, at=at, verdict=verdict, decided=decided, instead=instead)
+
+
+def _is_older(row: Row) -> bool:
+    """Tell whether a Headgate that named no numbers kept a decision as such."""
+    return row["detail"] is None and row["names"] is None
+
+
+def _kept_then(row: Row) -> Decision:
+    """Read a decision as far as such a Headgate would have kept it."""
+    decision = read_decision(row)
+    if decision.evaluated is None:
+        return decision
+    return replace(decision, evaluated=replace(decision.evaluated, arrival=None, downtime=None, backlog=False))
 
 
 def _text(row: Row) -> str:

@@ -1,52 +1,91 @@
 """
 Rows of decisions that change nothing and record no step: columns of numbers instead of a text for each job.
 
-Most jobs of a fleet are such, in every cycle.
+Most jobs of a fleet are such, in every cycle. A row holds all of its decision and names each of its numbers, so that it
+is read as it was written and nothing is decided again, whatever the rules and the order of things are by then.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import timedelta
+from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from headgate.algorithm.decide import in_balance
-from headgate.algorithm.readout import METRICS, VertexRows, metrics_of
+from headgate.algorithm.readout import METRICS, VertexRows
 from headgate.algorithm.stats import Floats
 from headgate.errors import PermanentError
-from headgate.model.decision import Decision
+from headgate.model.arrival import Arrival
+from headgate.model.decision import Decision, Outcome, Proposal
+from headgate.model.downtime import Downtime
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.lag import LagOrigin
-from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue
+from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue, ScalingMetric, VertexMetrics
+from headgate.model.reasons import Reason
 from headgate.model.tables import DECISIONS
-from headgate.model.topology import Vertex
 from headgate.samplelog.layout import epoch_ms, instant
 
-_WIDTH = len(METRICS) + 3
-_HEAD = 4 + 2 * len(JobMetric)
-"""
-Both widths, so that other ones can be told apart, coverage, samples, two values a job-wide metric.
+_METRICS = tuple(JobMetric)
+_UNKNOWN = JobValue()
+_OF_JOB = (
+    *("coverage", "samples", "backlog", "balanced", "lag_origin"),
+    *("arrival.per_s", "arrival.error", "arrival.lasted_s", "arrival.changed", "arrival.rising"),
+    *("downtime.expected_s", "downtime.low_s", "downtime.high_s", "downtime.stops"),
+    *(f"{metric}.{part}" for metric in _METRICS for part in ("current", "average")),
+)
+_OF_VERTEX = (*METRICS, "needed_capacity", "factor", "outside")
+_NAMES = json.dumps({"job": _OF_JOB, "vertex": _OF_VERTEX})
+"""Of the numbers in a row: those of the job, those of each vertex in order, then pairs of the arrival's means."""
 
-The origin of the lag follows, NaN for none, which rows of before it was kept lack; then the rows.
-"""
+_OLDER_JOB = (
+    *("", "", "coverage", "samples"),
+    *("GC_PRESSURE.current", "GC_PRESSURE.average", "HEAP_MAX_USAGE_RATIO.current", "HEAP_MAX_USAGE_RATIO.average"),
+    *("HEAP_MEMORY_USED.current", "HEAP_MEMORY_USED.average", "MANAGED_MEMORY_USED.current"),
+    *("MANAGED_MEMORY_USED.average", "METASPACE_MEMORY_USED.current", "METASPACE_MEMORY_USED.average"),
+    *("NUM_TASK_SLOTS_USED.current", "NUM_TASK_SLOTS_USED.average", "lag_origin"),
+)
+"""Of rows without names; the oldest lack the last. The first two are how many there are of a vertex, and of a job."""
+_OLDER_VERTEX = (
+    *("LOAD", "TRUE_PROCESSING_RATE", "TARGET_DATA_RATE", "CATCH_UP_DATA_RATE", "LAG", "SCALE_UP_RATE_THRESHOLD"),
+    *("SCALE_DOWN_RATE_THRESHOLD", "needed_capacity", "factor", "outside"),
+)
+_OLDER_MESSAGE = "every vertex runs at its wanted parallelism"
+
+_IN_ROW = {"id", "job", "at", "outcome", "reason", "message", "fingerprint", "proposals", "evaluated"}
+_not_in_row = attrgetter(*(each.name for each in fields(Decision) if each.name not in _IN_ROW))
+_AS_READ = _not_in_row(
+    Decision(
+        id="", job=JobKey("", ""), at=instant(0), outcome=Outcome.KEEP, reason=Reason.BALANCED, message="", delayed={}
+    )
+)
+"""What all else of a decision is read as; one that has anything different there, in whatever field, is not quiet."""
+
+Names = tuple[Sequence[str], Sequence[str]]
+"""Of the numbers of a job, and of those of a vertex."""
 
 
 def is_quiet(decision: Decision) -> bool:
-    """Tell whether numbers say all of a decision."""
+    """Tell whether a row of numbers says all of a decision."""
     known = decision.evaluated
-    if known is None or not known.balanced or decision.notices or decision.signals:
+    if known is None or not isinstance(known.vertices, VertexRows):
         return False
-    return isinstance(known.vertices, VertexRows) and not known.vertices.is_limited
+    topology = known.vertices.topology
+    unchanged = decision.proposals == topology.unchanged and decision.fingerprint == topology.fingerprint
+    return unchanged and _not_in_row(decision) == _AS_READ and not known.vertices.is_limited
 
 
 def quiet_table(decisions: Sequence[Decision]) -> pa.Table:
     """Give one `decisions` row a quiet decision."""
-    numbers = [_numbers(decision) for decision in decisions]
+    known = [_known(decision) for decision in decisions]
+    numbers = [_numbers(each, rows) for each, rows in known]
     ends = np.cumsum([0, *(len(each) for each in numbers)])
     columns = {
         "job": [str(decision.job) for decision in decisions],
@@ -55,8 +94,11 @@ def quiet_table(decisions: Sequence[Decision]) -> pa.Table:
         "outcome": [decision.outcome.value for decision in decisions],
         "reason": [decision.reason.value for decision in decisions],
         "detail": pa.nulls(len(decisions), pa.string()),
-        "graph": [_rows(decision).topology.listing for decision in decisions],
+        "graph": [rows.topology.listing for _, rows in known],
         "numbers": pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(np.concatenate([*numbers, []]))),
+        "names": [_NAMES] * len(decisions),
+        "message": [decision.message for decision in decisions],
+        "basis": [each.downtime.basis if each.downtime else None for each, _ in known],
     }
     return pa.table(columns, schema=DECISIONS)
 
@@ -65,59 +107,131 @@ def read_quiet(row: Mapping[str, Any]) -> Decision:
     """
     Read a decision back from the row that `quiet_table` gave it.
 
-    Its proposals are made anew by `in_balance`: a change there changes what older rows read as.
+    Raises:
+        PermanentError: another version of Headgate kept it in a way that is not known here.
     """
+    try:
+        return _read(row)
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        message = f"decision {row['id']} of {row['job']} was kept by another version of Headgate: {error}"
+        raise PermanentError(message) from error
+
+
+def _read(row: Mapping[str, Any]) -> Decision:
     graph, numbers = json.loads(row["graph"]), row["numbers"]
-    vertices = [Vertex(**{**vertex, "id": VertexId(vertex["id"])}) for vertex in graph["vertices"]]
-    head = int(numbers[1])
-    if numbers[0] != _WIDTH or head not in {_HEAD, _HEAD + 1}:
-        message = f"decision {row['id']} of {row['job']} was kept by another version of Headgate"
-        raise PermanentError(message)
-    rows = (numbers[begin : begin + _WIDTH] for begin in range(head, len(numbers), _WIDTH))
-    evaluated = EvaluatedMetrics(
-        vertices={vertex.id: metrics_of(vertex, known) for vertex, known in zip(vertices, rows, strict=True)},
-        backlog=False,
-        coverage=numbers[2],
-        samples=int(numbers[3]),
-        job=_job_values(numbers[4:_HEAD]),
-        lag_origin=None if head == _HEAD or math.isnan(numbers[_HEAD]) else LagOrigin(int(numbers[_HEAD])),
-        balanced=True,
+    of_job, of_vertex = _named(row["names"]) if row.get("names") else _older(numbers)
+    vertices, width = graph["vertices"], len(of_vertex)
+    begins = range(len(of_job), len(of_job) + len(vertices) * width, width)
+    known = _by_name(of_job, numbers)
+    return Decision(
+        id=row["id"],
+        job=JobKey.parse(row["job"]),
+        at=instant(row["at_ms"]),
+        outcome=Outcome(row["outcome"]),
+        reason=Reason(row["reason"]),
+        message=row.get("message") or _OLDER_MESSAGE,
+        fingerprint=graph["fingerprint"],
+        proposals=tuple(
+            Proposal(
+                vertex=VertexId(each["id"]), name=each["name"], current=each["parallelism"], wanted=each["parallelism"]
+            )
+            for each in vertices
+        ),
+        evaluated=EvaluatedMetrics(
+            vertices={
+                VertexId(each["id"]): _metrics(each, _by_name(of_vertex, numbers[begin : begin + width]))
+                for each, begin in zip(vertices, begins, strict=True)
+            },
+            backlog=bool(known.get("backlog", False)),
+            coverage=known["coverage"],
+            samples=int(known["samples"]),
+            job=dict(_job_values(known)),
+            arrival=_arrival(known, numbers[begins.stop :]),
+            lag_origin=LagOrigin(int(known["lag_origin"])) if "lag_origin" in known else None,
+            downtime=_downtime(known, row.get("basis")),
+            balanced=bool(known.get("balanced", True)),
+        ),
+        delayed={},
     )
-    unchanged = tuple(vertex.unchanged for vertex in vertices)
-    decision = in_balance(JobKey.parse(row["job"]), unchanged, evaluated, instant(row["at_ms"]), graph["fingerprint"])
-    return replace(decision, id=row["id"])
 
 
-def _rows(decision: Decision) -> VertexRows:
+@lru_cache(maxsize=16)
+def _named(names: str) -> Names:
+    told = json.loads(names)
+    return told["job"], told["vertex"]
+
+
+def _older(numbers: Sequence[float]) -> Names:
+    width, of_job = int(numbers[0]), int(numbers[1])
+    if width != len(_OLDER_VERTEX) or of_job not in {len(_OLDER_JOB) - 1, len(_OLDER_JOB)}:
+        message = f"{width} numbers of a vertex and {of_job} of a job have no names"
+        raise ValueError(message)
+    return _OLDER_JOB[:of_job], _OLDER_VERTEX
+
+
+def _by_name(names: Sequence[str], numbers: Sequence[float]) -> dict[str, float]:
+    """Give what is known of numbers that have names; there may be others behind them."""
+    return {name: number for name, number in zip(names, numbers, strict=False) if not math.isnan(number)}
+
+
+def _metrics(vertex: Mapping[str, Any], known: dict[str, float]) -> VertexMetrics:
+    needed, factor, outside = (known.pop(name, None) for name in ("needed_capacity", "factor", "outside"))
+    metrics = {ScalingMetric(name): value for name, value in known.items()}
+    metrics[ScalingMetric.PARALLELISM] = float(vertex["parallelism"])
+    metrics[ScalingMetric.MAX_PARALLELISM] = float(vertex["max_parallelism"])
+    metrics[ScalingMetric.NUM_SOURCE_PARTITIONS] = float(vertex["partitions"] or 0)
+    return VertexMetrics(metrics=metrics, needed_capacity=needed, factor=factor, outside=bool(outside))
+
+
+def _job_values(known: Mapping[str, float]) -> Iterator[tuple[JobMetric, JobValue]]:
+    for metric in _METRICS:
+        value = JobValue(current=known.get(f"{metric}.current"), average=known.get(f"{metric}.average"))
+        if value != _UNKNOWN:
+            yield metric, value
+
+
+def _arrival(known: Mapping[str, float], means: Sequence[float]) -> Arrival | None:
+    if "arrival.lasted_s" not in known:
+        return None
+    return Arrival(
+        per_s=known.get("arrival.per_s"),
+        error=known.get("arrival.error"),
+        lasted_s=known["arrival.lasted_s"],
+        changed=bool(known["arrival.changed"]),
+        rising=bool(known["arrival.rising"]),
+        means=tuple(zip(means[::2], means[1::2], strict=True)),
+    )
+
+
+def _downtime(known: Mapping[str, float], basis: str | None) -> Downtime | None:
+    if basis is None:
+        return None
+    expected, low, high = (timedelta(seconds=known[f"downtime.{name}_s"]) for name in ("expected", "low", "high"))
+    return Downtime(expected=expected, low=low, high=high, basis=basis, stops=bool(known["downtime.stops"]))
+
+
+def _known(decision: Decision) -> tuple[EvaluatedMetrics, VertexRows]:
     known = decision.evaluated
     if known is None or not isinstance(known.vertices, VertexRows):
         message = f"decision {decision.id} is not a quiet one"
         raise TypeError(message)
-    return known.vertices
+    return known, known.vertices
 
 
-def _numbers(decision: Decision) -> Floats:
-    known = decision.evaluated
-    if known is None:
-        return np.empty(0)
-    job = (known.job.get(metric, JobValue()) for metric in JobMetric)
-    values = (math.nan if value is None else value for each in job for value in (each.current, each.average))
-    head = [
-        _WIDTH,
-        _HEAD + 1,
-        known.coverage,
-        float(known.samples),
-        *values,
-        math.nan if known.lag_origin is None else float(known.lag_origin),
+def _numbers(known: EvaluatedMetrics, rows: VertexRows) -> Floats:
+    """Give the numbers that `_NAMES` names, in its order; NaN where nothing is known."""
+    arrival, downtime = known.arrival, known.downtime
+    of_metrics = (known.job.get(metric, _UNKNOWN) for metric in _METRICS)
+    of_job = [
+        *(known.coverage, known.samples, known.backlog, known.balanced, known.lag_origin),
+        *((arrival.per_s, arrival.error, arrival.lasted_s, arrival.changed, arrival.rising) if arrival else [None] * 5),
+        *(_seconds(downtime) if downtime else [None] * 4),
+        *chain.from_iterable((each.current, each.average) for each in of_metrics),
     ]
-    return np.concatenate([head, _rows(decision).numbers.ravel()])
+    means = arrival.means if arrival else ()
+    return np.concatenate([np.array(of_job, dtype=np.float64), rows.numbers.ravel(), np.ravel(means)])
 
 
-def _job_values(numbers: Sequence[float]) -> Mapping[JobMetric, JobValue]:
-    known = [None if math.isnan(number) else number for number in numbers]
-    pairs = zip(known[::2], known[1::2], strict=True)
-    return {
-        metric: JobValue(current=now, average=mean)
-        for metric, (now, mean) in zip(JobMetric, pairs, strict=True)
-        if now is not None or mean is not None
-    }
+def _seconds(downtime: Downtime) -> tuple[float, ...]:
+    times = (downtime.expected, downtime.low, downtime.high)
+    return (*(each.total_seconds() for each in times), downtime.stops)

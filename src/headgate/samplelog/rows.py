@@ -57,9 +57,9 @@ def signal_table(samples: Iterable[JobSample]) -> pa.Table:
 
 def decision_table(decisions: Iterable[Decision]) -> pa.Table:
     """Give one `decisions` row a decision."""
-    told = list(decisions)
-    quiet = [decision for decision in told if is_quiet(decision)]
-    loud = [decision for decision in told if not is_quiet(decision)]
+    quiet, loud = list[Decision](), list[Decision]()
+    for decision in decisions:
+        (quiet if is_quiet(decision) else loud).append(decision)
     return pa.concat_tables([_table(DECISIONS, map(_decision_row, loud)), quiet_table(quiet)])
 
 

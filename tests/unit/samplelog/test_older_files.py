@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from headgate.model.identity import JobKey
 from headgate.model.measures import JobMeasure, Measure
 from headgate.model.tables import JOBS, SAMPLES, VERTICES
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import Candidate
 from headgate.samplelog import parquet
-from headgate.samplelog.rows import job_table, read_topology, sample_table, vertex_table
+from headgate.samplelog.reader import LogReader
+from headgate.samplelog.rows import job_table, read_decision, read_topology, sample_table, vertex_table
 from headgate.samplelog.windows import LogWindows
-from headgate.testing.builders import ORDERS, START, chain, sample
+from headgate.testing.builders import ORDERS, START, at, chain, sample
 
 KEPT = Path(__file__).parents[2] / "fixtures" / "log"
 """A log that an older Headgate has left; see the README in it."""
@@ -32,6 +35,31 @@ def test_what_was_infinite_in_a_log_of_before_is_so_still() -> None:
     }
     assert len(known) == 23
     assert known == {column: {column: math.inf} for column in known}
+
+
+@pytest.mark.parametrize("job", ["fast", "windowed"])
+def test_what_was_decided_in_a_log_of_before_is_still_what_is_read(job: str) -> None:
+    """Those that change nothing were kept as numbers without names; what a later version would say is no history."""
+    told = [read_decision({"detail": line}) for line in (KEPT / "decisions.jsonl").read_text().splitlines()]
+
+    read = LogReader(KEPT).decisions(JobKey("simulated", job), START, at(3600))
+
+    assert list(read) == [decision for decision in told if decision.job.name == job]
+    assert [str(decision.reason) for decision in read] == ["WindowFilling", "Balanced", "Balanced", "Rescaled"]
+    assert read[1].message == "every vertex runs at its wanted parallelism"
+
+
+def test_numbers_of_before_the_origin_of_a_lag_was_kept_are_read() -> None:
+    """It was the last one of the job's; none is known of such."""
+    row = LogReader(KEPT).read("decisions", at(40), at(40), job=JobKey("simulated", "fast")).to_pylist()[0]
+    numbers = row["numbers"]
+
+    older = read_decision({**row, "numbers": [numbers[0], 16.0, *numbers[2:16], *numbers[17:]]})
+
+    now = read_decision(row)
+    assert (now.evaluated, older.evaluated) != (None, None)
+    assert now.evaluated is not None
+    assert older == replace(now, evaluated=replace(now.evaluated, lag_origin=None))
 
 
 def test_no_two_measures_share_a_bit_of_what_was_infinite() -> None:
