@@ -54,9 +54,10 @@ def texts(of: AutoscalerOptions, prefix: str) -> dict[str, str]:
 
 @given(options(AutoscalerOptions), st.sampled_from([PREFIX, LEGACY_PREFIX]))
 def test_options_written_as_text_are_read_as_they_were(drawn: AutoscalerOptions, prefix: str) -> None:
-    """Whatever can be held can be set, under either prefix, to the last bit."""
+    """Whatever can be held can be set, under either prefix, to the last bit; and all that is set is known to be."""
     meant = replace(drawn, **WITH_A_MEANING)
-    assert load(None, CLUSTERS, texts(meant, prefix)).options.autoscaler == meant
+    given_keys = sorted(key.removeprefix(prefix) for key in texts(meant, prefix))
+    assert load(None, CLUSTERS, texts(meant, prefix)).options.autoscaler == replace(meant, keys_set=tuple(given_keys))
 
 
 @given(durations())

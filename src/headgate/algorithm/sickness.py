@@ -22,8 +22,6 @@ from headgate.options.units import format_duration
 
 Rule = Callable[[Aftermath, AutoscalerOptions], str | None]
 
-_UNSET = 1.0
-"""The reference's thresholds of memory pressure unless they are set: nothing is ever above them."""
 _BY_REQUEST = frozenset({JobStatus.FINISHED, JobStatus.CANCELED, JobStatus.OTHER})
 """Somebody wanted it so, or wants it just now: a job that is being cancelled is in one of the other states."""
 _BUFFERS = re.compile(
@@ -169,8 +167,8 @@ def _pressed(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
     if reached_at is None or aftermath.now - reached_at < _gathering(options):
         return None
     own = options.rollback
-    gc = _set_or(options.gc_pressure_threshold, own.gc_pressure)
-    heap = _set_or(options.heap_usage_threshold, own.heap_usage)
+    gc = options.gc_pressure_threshold if options.is_set("memory.gc-pressure.threshold") else own.gc_pressure
+    heap = options.heap_usage_threshold if options.is_set("memory.heap-usage.threshold") else own.heap_usage
     return _risen(aftermath, JobMeasure.GC_PRESSURE, gc, "time in garbage collection") or _risen(
         aftermath, JobMeasure.HEAP_MAX_USAGE_RATIO, heap, "heap in use"
     )
@@ -255,10 +253,6 @@ def _shrunk(trial: Trial) -> Sequence[VertexId]:
 def _as_before(aftermath: Aftermath) -> bool:
     before, running = aftermath.trial.before.parallelism, aftermath.running
     return all(running.get(vertex) == before.get(vertex) for vertex in aftermath.trial.after)
-
-
-def _set_or(threshold: float, own: float) -> float:
-    return own if threshold == _UNSET else threshold
 
 
 def _shortage(match: re.Match[str]) -> str:

@@ -28,6 +28,7 @@ from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetric
 from headgate.model.reasons import Reason
 from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.declaration import paths
 
 _REVERSED = 20.0
 """Rescales that one costs that has to be taken back: people trust no autoscaler that flaps."""
@@ -65,9 +66,7 @@ _NORMAL = NormalDist()
 
 _THRESHOLDS = (ScalingMetric.SCALE_UP_RATE_THRESHOLD, ScalingMetric.SCALE_DOWN_RATE_THRESHOLD)
 
-_DEFAULTS = AutoscalerOptions()
-
-_EAGER: Mapping[str, Any] = {"scale_down_interval": timedelta(), "scale_down_max_factor": 1.0}
+_EAGER: Mapping[str, Any] = {"scale-down.interval": timedelta(), "scale-down.max-factor": 1.0}
 """When to shrink is weighed: neither a wait nor a second step makes it surer."""
 
 
@@ -113,8 +112,8 @@ class Weighing:
 
 def eager(options: AutoscalerOptions) -> AutoscalerOptions:
     """Give the options without what only holds a vertex back from shrinking to its target, unless somebody set that."""
-    unset = {name: value for name, value in _EAGER.items() if getattr(options, name) == getattr(_DEFAULTS, name)}
-    return replace(options, **unset)
+    at = paths(AutoscalerOptions)
+    return replace(options, **{at[key]: value for key, value in _EAGER.items() if not options.is_set(key)})
 
 
 def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: AutoscalerOptions, running_s: float) -> Decision:
@@ -178,7 +177,7 @@ def expected_downtime(evaluated: EvaluatedMetrics, options: AutoscalerOptions) -
     """
     if evaluated.downtime is not None:
         return evaluated.downtime.expected
-    return _GUESS if options.restart_time == _DEFAULTS.restart_time else options.restart_time
+    return options.restart_time if options.is_set("restart.time") else _GUESS
 
 
 def _error(arrival: Arrival, evaluated: EvaluatedMetrics) -> float:

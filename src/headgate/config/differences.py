@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
-from headgate.config.describing import shown
-from headgate.options.declaration import Declaration, Options, declarations
+from headgate.config.describing import shown, written
+from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.declaration import Declaration, Options, declarations, paths
 
 LIVE = (
     "mode",
@@ -69,6 +71,20 @@ def differences(old: Options, new: Options, path: str = "", place: str = "") -> 
         else:
             values = _values(declaration, before, after)
             yield Difference(path=inner[0], place=inner[1], name=_name(declaration, *inner), values=values)
+    if isinstance(old, AutoscalerOptions) and isinstance(new, AutoscalerOptions):
+        yield from _only_set(old, new, path, place)
+
+
+def _only_set(old: AutoscalerOptions, new: AutoscalerOptions, path: str, place: str) -> Iterator[Difference]:
+    """Give what was set to its default, or is no longer: the value stays, but some count only where they are set."""
+    where, declared = paths(AutoscalerOptions), {each.key: each for each in declarations(AutoscalerOptions)}
+    for key in sorted({*old.keys_set} ^ {*new.keys_set}):
+        read = attrgetter(where[key])
+        if read(old) == read(new):
+            inner, text = (f"{path}{where[key]}", f"{place}{key}"), written(read(new))
+            name = _name(declared[key], *inner) if key in declared else inner[1]
+            values = f"unset -> {text}" if key in new.keys_set else f"{text} -> unset"
+            yield Difference(path=inner[0], place=inner[1], name=name, values=values)
 
 
 def merged(old: Any, new: Any, path: str = "") -> Any:

@@ -16,6 +16,7 @@ from headgate.config.checks import check
 from headgate.config.coercion import coerced, within
 from headgate.config.origins import Findings, Items, Leaf, Origin, Section
 from headgate.errors import HeadgateError
+from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import ENABLED, Declaration, Options, declarations, table_prefix
 from headgate.options.expectation import bare, expected
 from headgate.options.units import MemorySize
@@ -61,11 +62,19 @@ def build(options: type[OptionsT], section: Section, findings: Findings, *, base
     if not check(options, values, section, findings) or not is_complete:
         raise FaultyError
     try:
+        if issubclass(options, AutoscalerOptions):
+            values["keys_set"] = _keys_set(section, base)
         return options(**values)
     except ValueError as error:
         for fault in str(error).splitlines():
             findings.fault(_concerned(fault, section), fault)
         raise FaultyError from error
+
+
+def _keys_set(section: Section, base: Options | None) -> tuple[str, ...]:
+    before = base.keys_set if isinstance(base, AutoscalerOptions) else ()
+    now = (key for key, setting in section.settings.items() if isinstance(setting, Items) or setting.text is not None)
+    return tuple(sorted({*before, *now}))
 
 
 def _in_force(options: type[Options], section: Section, base: Options | None) -> Iterator[Declaration]:

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from operator import attrgetter
 from typing import Annotated
 
 from headgate.options.bounds import Interval
-from headgate.options.declaration import Options, option
+from headgate.options.declaration import Options, option, paths
 from headgate.options.deviations import Deviation, Parity
 from headgate.options.micro_batch import MicroBatchOptions
 from headgate.options.reactive import ExecutionMode, ReactiveOptions
@@ -107,23 +108,23 @@ class AutoscalerOptions(Options):
     """Smallest parallelism chosen for a vertex."""
 
     max_parallelism: Count = option("vertex.max-parallelism", 200)
-    """Largest parallelism chosen for a vertex."""
+    """Largest parallelism chosen for a vertex. In reactive mode it counts only where it is set."""
 
     scale_up_max_factor: Factor = option("scale-up.max-factor", 100_000.0)
     """One step adds at most this multiple of the current parallelism."""
 
     scale_down_max_factor: Factor = option("scale-down.max-factor", 0.6)
     """
-    One step removes at most this share of the current parallelism. Of a job that reacts fast only a value that is
-    not the default counts.
+    One step removes at most this share of the current parallelism. For a job that reacts fast it counts only where it
+    is set.
     """
 
     scale_down_interval: Duration = option(
         "scale-down.interval", timedelta(hours=1), deprecated=("scale-up.grace-period",)
     )
     """
-    How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken. Of a
-    job that reacts fast only a value that is not the default counts.
+    How long a vertex must want to shrink before it does; then the largest parallelism wished meanwhile is taken. For a
+    job that reacts fast it counts only where it is set.
     """
 
     catch_up_duration: Duration = option("catch-up.duration", timedelta(minutes=30))
@@ -283,6 +284,13 @@ class AutoscalerOptions(Options):
     signals_in_force: tuple[SignalOptions, ...] = field(default=())
     """The declarations of the signals of this job; no option, `config.for_job` fills it in."""
 
+    keys_set: tuple[str, ...] = field(default=())
+    """
+    The keys that a file, the environment, the job itself or a person has set, sorted; no option, `config` fills it in.
+
+    Code that makes options may name here what is meant although it equals the default.
+    """
+
     micro_batch: MicroBatchOptions = option("micro-batch", default_factory=MicroBatchOptions)
     """Headgate's own: what is wanted of a query that runs in micro-batches (Spark Structured Streaming)."""
 
@@ -314,6 +322,15 @@ class AutoscalerOptions(Options):
             low, high = self.min_parallelism, self.max_parallelism
             yield f"vertex.min-parallelism {low} is above vertex.max-parallelism {high}"
 
+    def is_set(self, key: str) -> bool:
+        """
+        Tell whether an option was set, by its key without prefix; a default is no wish of anybody.
+
+        A value that is not the default was set, also where no key is named: by code, or in a log of an older version.
+        """
+        read = attrgetter(paths(AutoscalerOptions)[key])
+        return key in self.keys_set or read(self) != read(_DEFAULTS)
+
     @property
     def utilization_band(self) -> tuple[float, float]:
         """Lower and upper bound of the busy share in which a vertex is left alone."""
@@ -322,3 +339,6 @@ class AutoscalerOptions(Options):
             self.utilization_target - self.utilization_boundary if low is None else low,
             self.utilization_target + self.utilization_boundary if high is None else high,
         )
+
+
+_DEFAULTS = AutoscalerOptions()

@@ -137,5 +137,17 @@ def _read(options: Any) -> tuple[Declaration, ...]:
     )
 
 
+@cache
+def paths(options: Any) -> Mapping[str, str]:
+    """Give by its whole key where each value of a group stands, those of the groups inside it included."""
+    found = {}
+    for declaration in declarations(options):
+        inner = paths(declaration.group) if declaration.group else {}
+        found |= {f"{declaration.key}.{key}": f"{declaration.name}.{path}" for key, path in inner.items()}
+        if not declaration.group:
+            found[declaration.key] = declaration.name
+    return found
+
+
 def _options_class(annotation: Any) -> type[Options] | None:
     return annotation if isinstance(annotation, type) and issubclass(annotation, Options) else None

@@ -114,3 +114,9 @@ def test_a_decision_that_keeps_a_reactive_job_is_explained() -> None:
     assert "two slots are lost" in text
     assert "waiting until the slots have been there for long enough" in text
     assert "source: stays at 2" in text
+
+
+def test_a_largest_parallelism_that_is_set_to_the_default_holds() -> None:
+    """Two hundred, where nothing that is set means as many as there are key groups."""
+    wide, meant = chain({"source": 1}, max_parallelism=4096), replace(reactive(), keys_set=("vertex.max-parallelism",))
+    assert (wish_of(wide, reactive()).most, wish_of(wide, meant).most) == (4096, 200)

@@ -183,13 +183,14 @@ def test_memory_pressure_is_told_before_the_next_decision_could_cover_it_up() ->
 
 
 def test_the_references_thresholds_win_where_they_are_set() -> None:
-    """Ours hold while they are at 1, which nothing is above."""
+    """Ours hold while they are unset; set to 1, their default, nothing is above them."""
     pressed = rescaled((8, 2), before={GC: 0.1, HEAP: 0.1}, since={GC: 0.4, HEAP: 0.9})
     assert memory_pressure(pressed, OPTIONS) is None
     assert "above 30.0%" in (memory_pressure(pressed, replace(OPTIONS, gc_pressure_threshold=0.3)) or "")
     assert "above 80.0%" in (memory_pressure(pressed, replace(OPTIONS, heap_usage_threshold=0.8)) or "")
     assert memory_pressure(pressed, own(gc_pressure=0.3))
     assert memory_pressure(pressed, replace(own(gc_pressure=0.3), gc_pressure_threshold=0.6)) is None
+    assert memory_pressure(pressed, replace(own(gc_pressure=0.3), keys_set=("memory.gc-pressure.threshold",))) is None
 
 
 @pytest.mark.parametrize("work", [(2, 8), (8, 2)])

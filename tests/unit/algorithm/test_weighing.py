@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from headgate.algorithm.decide import decide
-from headgate.algorithm.weighing import eager, told_arrival
+from headgate.algorithm.weighing import eager, expected_downtime, told_arrival
 from headgate.model.arrival import Arrival
 from headgate.model.decision import Decision, Outcome
 from headgate.model.downtime import Downtime
@@ -362,3 +362,22 @@ def test_nothing_shrinks_while_ever_more_comes_in() -> None:
     assert kept.proposals[0].wanted == 8
     assert kept.message == "agg would run at 1 and stays at 8: ever more comes in; nothing shrinks"
     assert decided(800.0, running=1, lasted_s=30, rising=True).outcome is Outcome.RESCALE
+
+
+@pytest.mark.parametrize("key", ["scale-down.interval", "scale-down.max-factor"])
+def test_what_was_set_to_the_default_holds_as_well(key: str) -> None:
+    """An hour, or six tenths at a time: whoever writes the default means it."""
+    meant = replace(OPTIONS, keys_set=(key,))
+    eager_to = {
+        "scale-down.interval": replace(meant, scale_down_max_factor=1.0),
+        "scale-down.max-factor": replace(meant, scale_down_interval=timedelta()),
+    }
+    assert eager(meant) == eager_to[key]
+
+
+def test_a_restart_time_that_is_set_to_the_default_is_believed() -> None:
+    """Five minutes, not the half minute that is guessed where nothing is set."""
+    evaluated = EvaluatedMetrics(vertices={}, backlog=False, coverage=1.0, samples=30)
+    unset, meant = AutoscalerOptions(), AutoscalerOptions(keys_set=("restart.time",))
+    assert expected_downtime(evaluated, unset) == timedelta(seconds=30)
+    assert expected_downtime(evaluated, meant) == timedelta(minutes=5)

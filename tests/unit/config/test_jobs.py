@@ -81,7 +81,7 @@ def test_a_job_may_switch_itself_off_and_say_nothing_else() -> None:
     """What the service leaves unset stays so."""
     off = settings(enabled="false")
     assert off.told == ()
-    assert off.options == replace(SERVICE.autoscaler, enabled=False)
+    assert off.options == replace(SERVICE.autoscaler, enabled=False, keys_set=("enabled",))
 
 
 @pytest.mark.parametrize(

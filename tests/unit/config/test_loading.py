@@ -33,7 +33,8 @@ def test_keys_may_be_nested_or_dotted_in_any_mixture(write: Write) -> None:
     """Sections and dots mean the same."""
     path = write(CLUSTER + "job:\n  autoscaler.utilization:\n    target: 0.8\njob.autoscaler.restart.time: 2 min\n")
     autoscaler = load(path, {}, {}).options.autoscaler
-    assert autoscaler == AutoscalerOptions(utilization_target=0.8, restart_time=timedelta(minutes=2))
+    both = ("restart.time", "utilization.target")
+    assert autoscaler == AutoscalerOptions(utilization_target=0.8, restart_time=timedelta(minutes=2), keys_set=both)
 
 
 def test_toml_says_the_same_as_yaml(write: Write) -> None:

@@ -25,7 +25,7 @@ from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.service import Mode
 from headgate.options.signals import SignalOptions, SignalUse
 from headgate.ports import Circumstances, JobContext
-from headgate.samplelog.circumstances import as_of, read_circumstances
+from headgate.samplelog.circumstances import as_of, read_circumstances, read_options
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.writer import SampleLog
@@ -251,3 +251,15 @@ def test_nothing_is_read_of_a_job_before_all_of_it_is_known(tmp_path: Path) -> N
     _, second = kept(tmp_path, [USUAL, later(USUAL, 1, mode=Mode.ADVISE)])
 
     assert list(read_circumstances([second])) == []
+
+
+def test_what_was_set_to_its_default_is_known_in_a_replay(tmp_path: Path) -> None:
+    """A log of an earlier version, which does not tell, is read as well."""
+    meant = AutoscalerOptions(keys_set=("scale-down.interval",))
+    (row,) = kept(tmp_path, [replace(USUAL, ctx=replace(USUAL.ctx, options=meant))])
+
+    (known,) = read_circumstances([row])
+    assert known.ctx.options == meant
+    older = str(row["options"]).replace('"keys_set":["scale-down.interval"],', "")
+    assert older != row["options"]
+    assert read_options(older) == AutoscalerOptions()

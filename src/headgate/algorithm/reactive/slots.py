@@ -9,13 +9,10 @@ from headgate.algorithm.rules import rules_of
 from headgate.model.identity import VertexId
 from headgate.model.topology import Topology, Vertex
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.options.declaration import declarations
 from headgate.options.deviations import Deviation
 
 MOST = 2**15
 """Flink's own bound of a parallelism (FLIP-159)."""
-
-_ANY_MAX = next(each.default for each in declarations(AutoscalerOptions) if each.name == "max_parallelism")
 
 
 def slots_of(topology: Topology, parallelism: Mapping[VertexId, int] | None = None) -> int:
@@ -44,10 +41,10 @@ def largest(vertex: Vertex, options: AutoscalerOptions) -> int:
     """
     Give the largest parallelism of a vertex in reactive mode: that of its key groups and partitions, at most 2^15.
 
-    `vertex.max-parallelism` counts where somebody has set it: its default is no wish of anybody.
+    `vertex.max-parallelism` counts where it is set.
     """
     engine = vertex.largest if Deviation.PARTITIONS_BOUND in rules_of(options) else vertex.max_parallelism
-    by_hand = MOST if options.max_parallelism == _ANY_MAX else options.max_parallelism
+    by_hand = options.max_parallelism if options.is_set("vertex.max-parallelism") else MOST
     return max(1, min(engine, by_hand, MOST))
 
 
