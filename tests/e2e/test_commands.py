@@ -135,6 +135,14 @@ async def test_explain_tells_the_last_decision_with_its_numbers(flink: FakeFlink
     assert changes_asked(flink) == []
 
 
+async def test_the_service_says_of_libraries_what_its_option_asks_for(flink: FakeFlink, tmp_path: Path) -> None:
+    """From the start on: asyncio names its selector, which matters to nobody unless wanted."""
+    options = {"clusters": [{"name": "lab", "url": flink.url}], "pipeline": "in-process"}
+    with HeadgateProcess({**options, "logging.libraries.level": "DEBUG"}, tmp_path) as service:
+        await asyncio.to_thread(service.until, lambda: bool(service.lines("started")), limit=DECIDED)
+        assert "asyncio" in {line["logger"] for line in service.lines("library")}
+
+
 def left_in(folder: Path) -> list[str]:
     """Name the files of a folder."""
     return sorted(path.name for path in folder.iterdir())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
-from typing import Self, TextIO
+from typing import Self
 
 import structlog
 
+from headgate.cli.logs import settings
 from headgate.config import load
 from headgate.events.log import LogEventHandler
 from headgate.model.decision import Decision
@@ -55,7 +55,7 @@ class HeadgateInProcess(RunningService):
 
     def _run(self, began: threading.Event) -> None:
         with self.output.open("a", encoding="utf-8", buffering=1) as output:
-            log = _logger(output)
+            log = structlog.wrap_logger(structlog.PrintLogger(output), **settings(json=True))
             try:
                 asyncio.run(self._serve(log, began))
             except BaseException as failure:  # noqa: BLE001 - the test's thread raises it
@@ -73,18 +73,3 @@ class HeadgateInProcess(RunningService):
 
         async with service(options, events=LogEventHandler(log), on_decisions=told, on_early_decisions=told) as runner:
             await runner.run(self._stopped)
-
-
-def _logger(output: TextIO) -> structlog.typing.FilteringBoundLogger:
-    """Return what writes the lines that `headgate run --json` prints."""
-    processors: list[structlog.typing.Processor] = [
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.JSONRenderer(),
-    ]
-    logger: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
-        structlog.PrintLogger(output),
-        processors=processors,
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-    )
-    return logger

@@ -1,39 +1,74 @@
-"""What the service writes to its log: itself, and every job's decision whenever it reads differently."""
+"""What the service's log holds: itself, libraries' errors, and each job's decision whenever it reads differently."""
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 import structlog
 
 from headgate import __version__
+from headgate.config.secrets import MASK
 from headgate.model.decision import Decision
 from headgate.model.identity import JobKey
-from headgate.options.service import Mode, ServiceOptions
+from headgate.options.service import LogLevel, Mode, ServiceOptions
 from headgate.options.units import format_duration
 
 _log = structlog.get_logger("headgate")
+_FORMATTER = logging.Formatter()
+_LOGIN = re.compile(r"(?<=://)\S+@")
 
 
-def configure(*, json: bool) -> None:
-    """Log to standard output, as JSON lines or for people; what matters of a library's words is an event of ours."""
-    logging.getLogger().addHandler(logging.NullHandler())
+def settings(*, json: bool) -> dict[str, Any]:
+    """Give what makes a line of the log, as `structlog.configure` and `structlog.wrap_logger` take it."""
     renderer: structlog.typing.Processor = (
         structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=sys.stdout.isatty())
     )
-    structlog.configure(
-        processors=[
+    return {
+        "processors": [
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stdout),
-    )
+        "wrapper_class": structlog.make_filtering_bound_logger(logging.INFO),
+    }
+
+
+def configure(*, json: bool, libraries: LogLevel = LogLevel.WARNING) -> None:
+    """
+    Log to standard output, as JSON lines or for people.
+
+    What asyncio and other libraries log is in there too, from the level `libraries` on: each as a line `library`.
+    """
+    structlog.configure(**settings(json=json), logger_factory=structlog.PrintLoggerFactory(sys.stdout))
+    logging.basicConfig(level=libraries.value, handlers=[_LibraryHandler(json=json)], force=True)
+
+
+class _LibraryHandler(logging.Handler):
+    """Passes records of Python's own logging on to the log; two that wrote to one stream would tear lines apart."""
+
+    def __init__(self, *, json: bool) -> None:
+        super().__init__()
+        unfiltered = {"wrapper_class": structlog.make_filtering_bound_logger(logging.NOTSET)}
+        self._log = structlog.wrap_logger(structlog.PrintLogger(sys.stdout), **{**settings(json=json), **unfiltered})
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            failure = {"exception": _shown(_FORMATTER.formatException(record.exc_info))} if record.exc_info else {}
+            level = min(max(record.levelno // 10 * 10, logging.DEBUG), logging.CRITICAL)
+            self._log.log(level, "library", logger=record.name, message=_shown(record.getMessage()), **failure)
+        except Exception:  # noqa: BLE001 - as of every handler: a record that cannot be written ends nothing
+            self.handleError(record)
+
+
+def _shown(text: str) -> str:
+    """Hide user and password of the addresses in a text: not every library does."""
+    return _LOGIN.sub(f"{MASK}@", text)
 
 
 def announce(options: ServiceOptions) -> None:

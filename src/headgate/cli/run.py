@@ -30,10 +30,10 @@ def run(
 
     Without `mode: act` nothing is ever changed; the log says for each job what would be done, or why nothing.
     """
-    logs.configure(json=json)
     with console.failures():
         flags: Mapping[str, str] = {"mode": mode.value} if mode else {}
         live = LiveOptions(config, os.environ, flags)
+        logs.configure(json=json, libraries=live.options.library_log_level)
         for warning in live.warnings:
             logs.warn(warning)
         collect_garbage_rarely()

@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
 from urllib.parse import urlsplit
 
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import LEGACY_PREFIX, PREFIX, Options, option
 from headgate.options.plugins import PluginOptions
-from headgate.options.service import Mode
+from headgate.options.service import LogLevel, Mode
 from headgate.options.units import PositiveDuration
-
-
-class LogLevel(StrEnum):
-    """From which severity on the agent logs."""
-
-    DEBUG = "DEBUG"
-    INFO = "INFO"
-    WARNING = "WARNING"
-    ERROR = "ERROR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

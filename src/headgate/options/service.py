@@ -42,6 +42,15 @@ class Mode(StrEnum):
     ACT = "act"
 
 
+class LogLevel(StrEnum):
+    """From which severity on something is logged."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
 class Pipeline(StrEnum):
     """Where windows are reduced."""
 
@@ -247,6 +256,9 @@ class ServiceOptions(Options):
 
     log: LogOptions = option("log", default_factory=LogOptions)
     """The samples log."""
+
+    library_log_level: LogLevel = option("logging.libraries.level", LogLevel.WARNING)
+    """Of what libraries and asyncio log: from this severity on it stands in Headgate's own log, as lines `library`."""
 
     samples: SamplesOptions = option("samples", default_factory=SamplesOptions)
     """Where samples come from and go to: collecting and deciding may be two processes with Kafka between them."""
