@@ -137,10 +137,15 @@ def _read(options: Any) -> tuple[Declaration, ...]:
     )
 
 
+def paths(options: type[Options]) -> Mapping[str, str]:
+    """Give by its whole key the attribute of each value of a group, `rollback.target` for one in a group inside it."""
+    group: Any = options  # as in `declarations`
+    return _paths(group)
+
+
 @cache
-def paths(options: Any) -> Mapping[str, str]:
-    """Give by its whole key where each value of a group stands, those of the groups inside it included."""
-    found = {}
+def _paths(options: Any) -> Mapping[str, str]:
+    found: dict[str, str] = {}
     for declaration in declarations(options):
         inner = paths(declaration.group) if declaration.group else {}
         found |= {f"{declaration.key}.{key}": f"{declaration.name}.{path}" for key, path in inner.items()}
