@@ -103,7 +103,7 @@ class Leases:
 
     @property
     def interval(self) -> timedelta:
-        """How often to renew: two renewals may fail before a lease is lost."""
+        """How often to renew: one renewal may fail, the second after it would come as the lease expires."""
         return self.duration / 3
 
     @property
