@@ -1,21 +1,25 @@
-"""`headgate state`: look into the state store, bring it up to date, fill it from the reference's database."""
+"""`headgate state`: look into the state store, forget jobs, bring it up to date, fill it from the reference's."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
+from headgate.algorithm.wording import moment
 from headgate.cli import console
 from headgate.cli.stores import opened_store, resolved
 from headgate.config import load
-from headgate.errors import ConfigError, NotFoundError
+from headgate.errors import ConfigError, NotFoundError, PermanentError
 from headgate.model.identity import JobKey
+from headgate.model.printable import printable
+from headgate.options.units import parse_duration
 from headgate.stores.codec import encode_state
 from headgate.stores.reference_import import Taken, read_reference, take_over
 from headgate.stores.sql import SqlStateStore
@@ -42,6 +46,49 @@ def show(job: Annotated[str, typer.Argument(help="`cluster/job`.")], config: _Co
             message = f"the state store knows no job {job!r}"
             raise NotFoundError(message)
     typer.echo(encode_state(held.state))
+
+
+@app.command("list")
+def list_(config: _Config = _DEFAULT) -> None:
+    """List the jobs of which a state is kept: those that are known to be gone with since when, and what holds them."""
+    with console.failures(), _store(config) as store:
+        kept, used = store.kept(), _used(store)
+    for job, since in sorted(kept.items()):
+        gone = [f"gone since {moment(since)}"] if since else []
+        typer.echo(printable("  ".join([str(job), *gone, *used.get(job, ())])))
+
+
+@app.command("forget")
+def forget(
+    jobs: Annotated[list[str] | None, typer.Argument(help="`cluster/job`, as often as needed.")] = None,
+    config: _Config = _DEFAULT,
+    *,
+    gone_for: Annotated[
+        str | None, typer.Option(help="Those that are gone for so long, of all jobs or those named.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Also a job that has a change under way, or orders.")] = False,
+) -> None:
+    """
+    Remove state and history of jobs that will not come back; their orders stay.
+
+    The service does so by itself with jobs that its clusters have not listed for `state.retention`. Never without
+    --force: jobs with a change under way, events that wait, or orders.
+    """
+    with console.failures(), _store(config) as store:
+        if not jobs and gone_for is None:
+            raise ConfigError(["command line: name jobs, or give --gone-for"])
+        before = None if gone_for is None else _ago(gone_for)
+        kept, used = store.kept(), _used(store)
+        asked, stays = [_key(text) for text in jobs or ()], []
+        for job in asked or sorted(kept):
+            since = kept.get(job)
+            if store.forget(job, gone_before=before, unused=not force):
+                typer.echo(printable(f"{job} is forgotten"))
+            elif asked or (since and before and since < before):
+                otherwise = "is not gone for so long" if job in kept else "is not known"
+                stays.append(f"{job} stays: {', '.join(used.get(job, [otherwise]))}")
+        if stays:
+            raise PermanentError("\n".join(stays))
 
 
 @app.command("import")
@@ -98,6 +145,20 @@ def _tell(found: Taken) -> None:
         typer.echo(f"  left:  {what}")
     if found.job is None:
         console.err.print(escape(f"Hint: --job '{found.job_id}=CLUSTER/NAME'"))
+
+
+def _used(store: SqlStateStore) -> Mapping[JobKey, Sequence[str]]:
+    """Say of each job that is in use why it is not forgotten."""
+    flying, ordered = frozenset(store.in_flight()), store.orders().jobs
+    reasons = {"has a change under way or events that wait": flying, "has orders": frozenset(ordered)}
+    return {job: [why for why, jobs in reasons.items() if job in jobs] for job in flying | ordered.keys()}
+
+
+def _ago(text: str) -> datetime:
+    try:
+        return datetime.now(UTC) - parse_duration(text)
+    except (ValueError, OverflowError) as error:
+        raise ConfigError([f"--gone-for: {error}"]) from error
 
 
 def _key(text: str) -> JobKey:

@@ -25,6 +25,7 @@ LIVE = (
     "log.retention",
     "log.compact_after",
     "events.retention",
+    "state_retention",
 )
 """Fields that can change while running, with all that is in them. Whatever is not named here needs a restart."""
 

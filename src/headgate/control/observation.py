@@ -104,6 +104,8 @@ class Observer:
         self.latest: Mapping[JobKey, Observation] = {}
         self.failed: Mapping[JobKey, JobContext] = {}
         """Jobs that have ended by a failure, as long as their cluster lists them: a rescale may have been why."""
+        self._unanswered: AbstractSet[str] | None = None
+        """The clusters that did not answer the last look; None before the first."""
 
     async def observe(self, at: datetime) -> None:
         """Take one sample of each live job, keep them, and tell of clusters and jobs that came or went."""
@@ -141,7 +143,14 @@ class Observer:
         self._tell_of_presence(latest.keys(), over, at)
         # Kept before it is known: a decision goes by no sample that its evaluation does not find.
         await self._keep(_taken(seen), at)
-        self.latest, self.failed = latest, failed
+        self.latest, self.failed, self._unanswered = latest, failed, listed.failures.keys()
+
+    def misses(self, job: JobKey) -> bool:
+        """Tell whether a job is not there, of a cluster of this observer's that has answered its last look."""
+        if self._unanswered is None or not {job.cluster, self.cluster}.isdisjoint(self._unanswered):
+            return False
+        is_mine = f"{job.cluster}:".startswith(f"{self.cluster}:")
+        return is_mine and job not in self.latest and job not in self.failed
 
     async def _observe_job(self, ctx: JobContext, at: datetime) -> Observation | None:
         old = self.latest.get(ctx.key)

@@ -39,6 +39,7 @@ class Work(StrEnum):
     UPKEEP = "keeping the log in order"
     LEASES = "renewing leases"
     LEARN = "learning how long rescales take"
+    FORGET = "forgetting jobs that are gone"
 
 
 _MILLISECOND = timedelta(milliseconds=1)
@@ -118,6 +119,9 @@ class Runner:
     upkeep: Upkeep = lambda _: None
     """Blocking work on the log, done in a thread every `upkeep_interval`."""
     upkeep_interval: timedelta = timedelta(minutes=5)
+    forget: Upkeep | None = None
+    """Blocking work on the state store, done in a thread every `forget_interval`, where there are cycles."""
+    forget_interval: timedelta = timedelta(hours=1)
     learn_interval: timedelta = timedelta(minutes=2)
     """How often what rescales were seen to take is learnt anew, in a thread beside the cycles."""
 
@@ -143,6 +147,9 @@ class Runner:
                 tasks.create_task(self._every(self.leases.interval, Work.LEASES, self.leases.on_tick, stop))
             tasks.create_task(self._every(self.upkeep_interval, Work.UPKEEP, self._keep_house, stop))
             tasks.create_task(self._every(self.learn_interval, Work.LEARN, self._learn, stop))
+            if self.forget and self.decides:
+                forgetting = partial(_in_thread, self.forget)
+                tasks.create_task(self._every(self.forget_interval, Work.FORGET, forgetting, stop))
 
     @property
     def latest(self) -> Mapping[JobKey, Observation]:
@@ -214,10 +221,10 @@ class Runner:
         return list(self._cycles) == [tick_of(at, in_force(self.decide_interval))]
 
     async def _keep_house(self, at: datetime) -> None:
-        await asyncio.to_thread(self.upkeep, at)
+        await _in_thread(self.upkeep, at)
 
     async def _learn(self, at: datetime) -> None:
-        await asyncio.to_thread(self.cycle.restarts.learn, at)
+        await _in_thread(self.cycle.restarts.learn, at)
 
     async def _tell_of(self, stop: asyncio.Event) -> None:
         await stop.wait()
@@ -257,6 +264,10 @@ def tick_of(at: datetime, interval: timedelta) -> datetime:
 def until_next(at: datetime, interval: timedelta) -> timedelta:
     """Give the time to the next tick, never zero."""
     return interval - (at - tick_of(at, interval))
+
+
+async def _in_thread(work: Upkeep, at: datetime) -> None:
+    await asyncio.to_thread(work, at)
 
 
 async def _wait(event: asyncio.Event, duration: timedelta) -> None:

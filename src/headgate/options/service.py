@@ -248,6 +248,12 @@ class ServiceOptions(Options):
     state_store: str = option("state-store", "sqlite:///headgate.db", secret=True)
     """`memory`, a database URL, or the name of a plugin; the URL may hold a secret."""
 
+    state_retention: PositiveDuration = option("state.retention", timedelta(days=90))
+    """
+    How long the state store keeps a job that its cluster no longer lists, and a rescale in the history of any job.
+    Jobs with a change under way or with orders stay.
+    """
+
     stop_time_limit: PositiveDuration = option("stop.time-limit", timedelta(seconds=30))
     """How long a stop may take, the cycle under way and the closing of everything; then the process ends at once."""
 

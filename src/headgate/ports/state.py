@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -55,8 +55,31 @@ class StateStore(Protocol):
             UnreachableError: the store did not answer; it is not known whether it was saved.
         """
 
-    def forget(self, job: JobKey, /) -> None:
-        """Remove all that is kept of the job; an unknown one is no error."""
+    def forget(self, job: JobKey, /, *, gone_before: datetime | None = None, unused: bool = False) -> bool:
+        """
+        Remove all that is kept of the job, in one transaction with what it depends on; an unknown one is no error.
+
+        Args:
+            job: its orders stay, see `change_orders`.
+            gone_before: only if it is noted as gone since an earlier instant.
+            unused: only if it has neither an open intent nor events that wait nor orders.
+
+        Returns:
+            Whether there was something to remove, and it was removed.
+        """
+
+    def kept(self) -> Mapping[JobKey, datetime | None]:
+        """Give every job of which a state is kept, and since when it is noted as gone; None while it is not."""
+
+    def note_gone(self, jobs: Collection[JobKey], at: datetime | None, /) -> None:
+        """
+        Note since when jobs are gone, or with None that they are back; unknown ones are passed over.
+
+        A save says that its job is there. Neither version nor state change by a note.
+        """
+
+    def forget_history(self, before: datetime, /) -> None:
+        """Remove the rescales that were made before an instant from the history of all jobs; states keep their own."""
 
     def history(self, job: JobKey, since: datetime, /) -> tuple[ScalingRecord, ...]:
         """Give the rescales made since then, oldest first."""

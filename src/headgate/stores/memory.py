@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -20,6 +20,11 @@ class _Kept:
 
     current: VersionedState = field(default_factory=VersionedState)
     records: dict[str, ScalingRecord] = field(default_factory=dict)
+    gone_since: datetime | None = None
+
+    @property
+    def in_flight(self) -> bool:
+        return self.current.state.intent is not None or bool(self.current.state.outbox)
 
 
 class MemoryStateStore:
@@ -58,13 +63,36 @@ class MemoryStateStore:
                 raise ConflictError(message)
             kept.current = VersionedState(state=state, version=expected_version + 1)
             kept.records.update({record.decision_id: record for record in state.history})
+            kept.gone_since = None
             self._jobs[job] = kept
             return kept.current.version
 
-    def forget(self, job: JobKey, /) -> None:
-        """Remove all that is kept of the job; an unknown one is no error."""
+    def forget(self, job: JobKey, /, *, gone_before: datetime | None = None, unused: bool = False) -> bool:
+        """Remove all that is kept of the job, if it is gone for so long and not in use; whether it was removed."""
         with self._lock:
-            self._jobs.pop(job, None)
+            kept = self._kept(job)
+            if gone_before is not None and (kept.gone_since is None or kept.gone_since >= gone_before):
+                return False
+            if unused and (kept.in_flight or self._orders.get(job, NO_ORDERS) != NO_ORDERS):
+                return False
+            return self._jobs.pop(job, None) is not None
+
+    def kept(self) -> Mapping[JobKey, datetime | None]:
+        """Give every job of which a state is kept, and since when it is noted as gone."""
+        with self._lock:
+            return {job: kept.gone_since for job, kept in sorted(self._jobs.items())}
+
+    def note_gone(self, jobs: Collection[JobKey], at: datetime | None, /) -> None:
+        """Note since when jobs are gone, or with None that they are back."""
+        with self._lock:
+            for job in self._jobs.keys() & set(jobs):
+                self._jobs[job].gone_since = at
+
+    def forget_history(self, before: datetime, /) -> None:
+        """Remove the rescales that were made before an instant."""
+        with self._lock:
+            for kept in self._jobs.values():
+                kept.records = {key: record for key, record in kept.records.items() if record.at >= before}
 
     def history(self, job: JobKey, since: datetime, /) -> tuple[ScalingRecord, ...]:
         """Give the rescales made since then, oldest first, also those the state has dropped meanwhile."""
@@ -75,8 +103,7 @@ class MemoryStateStore:
     def in_flight(self) -> tuple[JobKey, ...]:
         """Give the jobs that have an open intent or events that wait, sorted."""
         with self._lock:
-            states = {job: kept.current.state for job, kept in self._jobs.items()}
-        return tuple(sorted(job for job, state in states.items() if state.intent is not None or state.outbox))
+            return tuple(sorted(job for job, kept in self._jobs.items() if kept.in_flight))
 
     def states(self) -> Mapping[JobKey, JobState]:
         """Give the state of every job."""

@@ -16,7 +16,7 @@ from headgate.errors import PermanentError
 VERSION_TABLE = "headgate_schema"
 """Where the last step taken is noted: not Alembic's usual table, which another application may use beside us."""
 
-STEPS = ("0001", "0002", "0003")
+STEPS = ("0001", "0002", "0003", "0004")
 """The steps this Headgate knows, oldest first: the scripts in `headgate.stores.migrations.versions`."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 
 from headgate.model.identity import JobKey
@@ -28,9 +28,21 @@ class SplitStateStore:
         """Replace the job's state, unless the lease has been followed by another one."""
         return self._states.save(job, state, expected_version, lease=lease)
 
-    def forget(self, job: JobKey, /) -> None:
-        """Remove all that is kept of the job."""
-        self._states.forget(job)
+    def forget(self, job: JobKey, /, *, gone_before: datetime | None = None, unused: bool = False) -> bool:
+        """Remove all that is kept of the job, if it may be."""
+        return self._states.forget(job, gone_before=gone_before, unused=unused)
+
+    def kept(self) -> Mapping[JobKey, datetime | None]:
+        """Give every job of which a state is kept, and since when it is noted as gone."""
+        return self._states.kept()
+
+    def note_gone(self, jobs: Collection[JobKey], at: datetime | None, /) -> None:
+        """Note since when jobs are gone, or that they are back."""
+        self._states.note_gone(jobs, at)
+
+    def forget_history(self, before: datetime, /) -> None:
+        """Remove the rescales that were made before an instant."""
+        self._states.forget_history(before)
 
     def history(self, job: JobKey, since: datetime, /) -> tuple[ScalingRecord, ...]:
         """Give the rescales made since then."""

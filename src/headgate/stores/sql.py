@@ -20,7 +20,7 @@ from headgate.model.instants import epoch_us
 from headgate.model.orders import Orders, StandingOrders
 from headgate.model.state import JobState, ScalingRecord, VersionedState
 from headgate.ports import Lease
-from headgate.stores import schema, shard_leases, standing_orders
+from headgate.stores import forgetting, schema, shard_leases, standing_orders
 from headgate.stores.codec import SCHEMA_VERSION, decode_record, decode_state, encode_record, encode_state
 from headgate.stores.connecting import connect, name_of
 from headgate.stores.faults import translated
@@ -84,11 +84,27 @@ class SqlStateStore:
             _remember(connection, job, state.history)
         return expected_version + 1
 
-    def forget(self, job: JobKey, /) -> None:
-        """Remove all that is kept of the job; an unknown one is no error."""
+    def forget(self, job: JobKey, /, *, gone_before: datetime | None = None, unused: bool = False) -> bool:
+        """Remove all that is kept of the job, if it is gone for so long and not in use; whether it was removed."""
         with self._transaction() as connection:
-            for table in (job_state, scaling_history):
-                connection.execute(delete(table).where(table.c.job == str(job)))
+            return forgetting.forget(connection, job, gone_before=gone_before, unused=unused, store=self._name)
+
+    def kept(self) -> Mapping[JobKey, datetime | None]:
+        """Give every job of which a state is kept, and since when it is noted as gone."""
+        with self._transaction() as connection:
+            return forgetting.kept(connection)
+
+    def note_gone(self, jobs: Collection[JobKey], at: datetime | None, /) -> None:
+        """Note since when jobs are gone, or with None that they are back."""
+        with self._transaction() as connection:
+            forgetting.note_gone(connection, jobs, at)
+
+    def forget_history(self, before: datetime, /) -> None:
+        """Remove the rescales that were made before an instant, in transactions that nobody waits long for."""
+        is_more = True
+        while is_more:
+            with self._transaction() as connection:
+                is_more = forgetting.forget_some_history(connection, before)
 
     def history(self, job: JobKey, since: datetime, /) -> tuple[ScalingRecord, ...]:
         """Give the rescales made since then, oldest first, also those the state has dropped meanwhile."""
@@ -246,6 +262,7 @@ def _replace(connection: Connection, job: JobKey, state: JobState, expected_vers
         "schema_version": SCHEMA_VERSION,
         "state": encode_state(state),
         "in_flight": state.intent is not None or bool(state.outbox),
+        "gone_since_us": None,
     }
     if expected_version == 0:
         try:

@@ -33,6 +33,17 @@ def standing(connection: Connection, store: str) -> StandingOrders:
     return StandingOrders(fleet=fleet, jobs=jobs)
 
 
+def order_for(connection: Connection, job: JobKey, store: str) -> Orders:
+    """
+    Give the orders for one job alone.
+
+    Raises:
+        PermanentError: they cannot be read.
+    """
+    text = connection.execute(select(table.c.orders).where(table.c.job == str(job))).scalar_one_or_none()
+    return NO_ORDERS if text is None else decode_orders(text, job=str(job), store=store)
+
+
 def changed(connection: Connection, job: JobKey | None, change: Callable[[Orders], Orders], store: str) -> Orders:
     """
     Change the orders for a job, or with None those for all, and give the new ones.

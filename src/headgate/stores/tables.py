@@ -24,6 +24,7 @@ job_state = Table(
     Column("schema_version", Integer, nullable=False, comment="of the JSON, for people and migrations"),
     Column("state", _JSON, nullable=False, comment="JSON"),
     Column("in_flight", Boolean, nullable=False, server_default=false(), index=True, comment="has an open intent"),
+    Column("gone_since_us", BigInteger, comment="microseconds since 1970 UTC; null: not known to be gone"),
 )
 
 scaling_history = Table(
@@ -31,7 +32,9 @@ scaling_history = Table(
     metadata,
     Column("job", KeyText(_KEY_LENGTH), primary_key=True, comment="cluster/name"),
     Column("decision_id", KeyText(200), primary_key=True),
-    Column("at_us", BigInteger, nullable=False, comment="microseconds since 1970 UTC; sorts alike everywhere"),
+    Column(
+        "at_us", BigInteger, nullable=False, index=True, comment="microseconds since 1970 UTC; sorts alike everywhere"
+    ),
     Column("record", _JSON, nullable=False, comment="JSON"),
 )
 

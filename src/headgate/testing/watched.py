@@ -246,8 +246,17 @@ class _WatchedStore:
         simulation.disturbance.at(Moment.SAVED, job.name, simulation)
         return version
 
-    def forget(self, job: JobKey, /) -> None:
-        self._store.forget(job)
+    def forget(self, job: JobKey, /, *, gone_before: datetime | None = None, unused: bool = False) -> bool:
+        return self._store.forget(job, gone_before=gone_before, unused=unused)
+
+    def kept(self) -> Mapping[JobKey, datetime | None]:
+        return self._store.kept()
+
+    def note_gone(self, jobs: Collection[JobKey], at: datetime | None, /) -> None:
+        self._store.note_gone(jobs, at)
+
+    def forget_history(self, before: datetime, /) -> None:
+        self._store.forget_history(before)
 
     def history(self, job: JobKey, since: datetime, /) -> tuple[ScalingRecord, ...]:
         return self._store.history(job, since)

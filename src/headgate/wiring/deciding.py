@@ -22,6 +22,7 @@ from headgate.control.recording import Recorder
 from headgate.control.redeployment import Redeployment
 from headgate.control.reloading import Reloading
 from headgate.control.restarts import Restarts
+from headgate.control.retention import StateRetention
 from headgate.control.rollback.step import RollbackStep
 from headgate.control.runner import Listener, Runner, Upkeep, nothing
 from headgate.control.selection import SelectedRealizer
@@ -57,6 +58,13 @@ class Deciding:
     ) -> Runner:
         """Put together what ticks; live options are looked after, and what comes of cycles is told."""
         observers, cycle = self.observers(), self.cycle()
+        retention = StateRetention(
+            store=self.outbox.store,
+            observers=observers,
+            looks_after=self.outbox.looks_after,
+            events=self.events,
+            keep=lambda: self.now().state_retention,
+        )
         return Runner(
             observers=observers,
             cycle=cycle,
@@ -73,6 +81,7 @@ class Deciding:
             on_tick=self.tap.ticks,
             on_stop=self.tap.stops,
             upkeep=upkeep,
+            forget=retention,
         )
 
     def _early(self, observers: tuple[Observer, ...], cycle: Cycle) -> EarlyTicks | None:

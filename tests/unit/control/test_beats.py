@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 
 from headgate.control.observation import Observer
@@ -48,6 +48,7 @@ async def test_each_loop_is_heard_of_by_its_name_and_a_stop_at_once() -> None:
     """One cluster hangs: its loop began and is not heard of again, the others go on, and the stop waits for it."""
     world, engine, heard = Scenario(), HangingEngine(), Counter[str]()
     stop, stopping, often = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    forgotten: list[datetime] = []
 
     def listen(beat: Beat) -> None:
         heard[beat.loop] += 1
@@ -62,6 +63,7 @@ async def test_each_loop_is_heard_of_by_its_name_and_a_stop_at_once() -> None:
         decide_interval=OFTEN,
         on_begin=listen,
         on_stop=stopping.set,
+        forget=forgotten.append,
     )
 
     async with asyncio.timeout(30):
@@ -69,6 +71,7 @@ async def test_each_loop_is_heard_of_by_its_name_and_a_stop_at_once() -> None:
         await engine.asked.wait()
         await often.wait()
         assert heard["collecting from prod"] == 1
+        assert heard["forgetting jobs that are gone"] == len(forgotten) == 1
         stop.set()
         await stopping.wait()
         assert not running.done()

@@ -21,6 +21,7 @@ from headgate.model.redeploy import Launch, Overlay, Redeploy, Start
 from headgate.model.rollback import ParallelismBound, Rollback, Run, Side, Trial
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord, VersionedState
 from headgate.ports import Lease, StateStore
+from headgate.testing.conformance.state_retention import StateRetentionSuite
 
 JOB = JobKey("local", "sales/eu: ünï #1")
 OTHER = JobKey("local", "other")
@@ -133,7 +134,7 @@ def taken(store: StateStore, holder: str = ANNA, *, at: datetime = NOON) -> Leas
     return lease
 
 
-class StateStoreSuite:
+class StateStoreSuite(StateRetentionSuite):
     """The contract of `headgate.ports.StateStore`, one behaviour a test."""
 
     @pytest.fixture
@@ -179,14 +180,6 @@ class StateStoreSuite:
         store.forget(JOB)
         assert store.load(JOB).version == 0
         assert store.load(OTHER).version == 1
-
-    def test_forgetting_removes_state_and_history(self, store: StateStore) -> None:
-        """Nothing of a forgotten job is left; forgetting it again is no error."""
-        store.save(JOB, full_state(), 0)
-        store.forget(JOB)
-        store.forget(JOB)
-        assert store.load(JOB) == VersionedState()
-        assert store.history(JOB, NOON) == ()
 
     def test_history_keeps_what_the_state_has_dropped(self, store: StateStore) -> None:
         """The state holds few rescales, the history all of them, oldest first."""
