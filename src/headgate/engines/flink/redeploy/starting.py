@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import count
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.realizer import read_requirements, with_upper_bounds
@@ -14,9 +13,11 @@ from headgate.errors import NotFoundError, RefusedError, UnreachableError
 from headgate.model.identity import VertexId
 from headgate.model.redeploy import Launch, Start
 
-_PAUSE_S, _LONG_PAUSE_S = 0.01, 0.2
-_QUICK_ATTEMPTS = 200
-"""For some 2 s: a program that builds its job for longer need not be asked for that often."""
+_PAUSE_S = 0.1
+"""
+Between two attempts to bound a job that is being built. Measured on Flink 2.3: after 0.1 s each of 8 starts was bounded
+before its slots were assigned, after 0.2 s only 3 of 8.
+"""
 _PATIENCE_S = 2.0
 
 
@@ -57,6 +58,7 @@ async def start_job(client: FlinkClient, launch: Launch, start: Start, *, job_id
                 await telling
     finally:
         telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
 
 
 async def bound(client: FlinkClient, job_id: str, vertices: Mapping[VertexId, int]) -> None:
@@ -73,12 +75,12 @@ async def bound(client: FlinkClient, job_id: str, vertices: Mapping[VertexId, in
 async def _bound_early(client: FlinkClient, job_id: str, vertices: Mapping[VertexId, int]) -> None:
     """Send the bounds again and again until there is a job that takes them, or will not."""
     bounds = {vertex: {"parallelism": {"lowerBound": 1, "upperBound": most}} for vertex, most in vertices.items()}
-    for attempt in count() if vertices else ():
+    while vertices:
         with suppress(UnreachableError, NotFoundError):
             with suppress(RefusedError):  # it has other vertices: another parallelism may chain operators otherwise
                 await client.put(_path(job_id), bounds)
             return
-        await asyncio.sleep(_PAUSE_S if attempt < _QUICK_ATTEMPTS else _LONG_PAUSE_S)
+        await asyncio.sleep(_PAUSE_S)
 
 
 def _path(job_id: str) -> str:
