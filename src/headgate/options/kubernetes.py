@@ -55,7 +55,7 @@ class KubernetesOptions(Options):
     """
 
     token_file: Path | None = option("token-file", None)
-    """File with a bearer token for the JobManagers, read again at each request so that it may rotate."""
+    """File with a bearer token for the JobManagers, read again after a second so that it may rotate."""
 
     ca_file: Path | None = option("ca-file", None)
     """Certificates of the JobManagers to trust, PEM; unset: the system's."""

@@ -94,7 +94,7 @@ class ClusterOptions(Options):
     """Key of the client certificate, PEM."""
 
     token_file: Path | None = option("token-file", None)
-    """File with a bearer token, read again at each request so that it may rotate."""
+    """File with a bearer token, read again after a second so that it may rotate."""
 
     headers: Mapping[str, str] = option("headers", default_factory=dict, secret=True)
     """Headers added to each request; their values are secrets."""

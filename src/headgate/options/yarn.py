@@ -48,7 +48,7 @@ class YarnOptions(Options):
     """Headers added to each request to ResourceManager and proxy, such as `Authorization`; their values are secrets."""
 
     token_file: Path | None = option("token-file", None)
-    """File with a bearer token for a gateway in front, read again at each request so that it may rotate."""
+    """File with a bearer token for a gateway in front, read again after a second so that it may rotate."""
 
     ca_file: Path | None = option("ca-file", None)
     """Certificates to trust, PEM; unset: the system's."""

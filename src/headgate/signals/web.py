@@ -60,9 +60,11 @@ class Web:
 
     async def _send(self, method: str, path: str, form: Mapping[str, str] | None) -> tuple[HTTPStatus, Any]:
         limit_s = self._options.timeout.total_seconds()
-        secrets, url, headers = self._resolved()
+        secrets: list[str] = []
         try:
             async with self._turns, asyncio.timeout(limit_s):
+                # in a thread: what is read may be on a disk that is slow
+                secrets, url, headers = await asyncio.to_thread(self._resolved)
                 status, content = await self._exchange(method, url + path, form, headers)
         except TimeoutError:
             message = f"{self._options.name} did not answer within {limit_s:g} s"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.support.slow_file import slow_file
 
 from headgate.errors import UnreachableError
 from headgate.model.samples import Signal
@@ -158,6 +160,18 @@ async def test_credentials_go_along_and_are_never_told(
     assert server.requests[1].headers["Authorization"] == "Bearer second-token"
     await asked(server, username="me", password="${env:SECRET}")  # noqa: S106 - a reference
     assert server.requests[2].headers["Authorization"] == "Basic bWU6cGxhbnRlZC1zZWNyZXQ="
+
+
+async def test_a_token_on_a_slow_disk_keeps_nobody_else_waiting(server: FakeWeb, tmp_path: Path) -> None:
+    """It is read in a thread, here from a pipe into which the token is written only after others were answered."""
+    server.answer = WebAnswer(text='{"v": 1}')
+    token = tmp_path / "token"
+    release = slow_file(token)
+    waiting = asyncio.create_task(asked(server, token=f"${{file:{token}}}"))
+    await asked(server)
+    release()
+    await waiting
+    assert [request.headers.get("Authorization") for request in server.requests] == [None, "Bearer in-time"]
 
 
 async def test_a_secret_that_cannot_be_had_is_told(server: FakeWeb) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from base64 import b64encode
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,39 @@ from yarl import URL
 
 from headgate.config.secrets import Secret, redact, resolve
 from headgate.options.service import ClusterOptions
+
+TOKEN_AGE_S = 1.0
+"""After which a token is read again: many requests a second need not read the file each."""
+
+
+class Token:
+    """
+    A bearer token in a file that may rotate, for one event loop.
+
+    Attributes:
+        latest: as it was last read, to be masked; empty before.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read nothing yet."""
+        self.latest = ""
+        self._reference = f"${{file:{path}}}"
+        self._read_at_s: float | None = None
+        self._reading = asyncio.Lock()
+
+    async def read(self) -> str:
+        """
+        Return the token, at most `TOKEN_AGE_S` old; the file is read in a thread, as its disk may be slow.
+
+        Raises:
+            ValueError: the file cannot be read.
+        """
+        async with self._reading:
+            now_s = asyncio.get_running_loop().time()
+            if self._read_at_s is None or now_s - self._read_at_s >= TOKEN_AGE_S:
+                self.latest = (await asyncio.to_thread(resolve, self._reference)).strip()
+                self._read_at_s = now_s
+            return self.latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +55,7 @@ class Access:
     base: URL = field(repr=False)
     headers: Mapping[str, Secret]
     tls: ssl.SSLContext | bool
-    token_file: Path | None
+    token: Token | None
     _secrets: frozenset[Secret] = field(default=frozenset())
 
     @classmethod
@@ -36,33 +69,29 @@ class Access:
         base = URL(resolve(options.url).rstrip("/"))
         headers = {name: Secret(resolve(value)) for name, value in options.headers.items()}
         password = {Secret(text) for text in (base.password, base.raw_password, _basic(base)) if text}
-        return cls(base, headers, _tls_of(options), options.token_file, frozenset({*headers.values(), *password}))
+        token = None if options.token_file is None else Token(options.token_file)
+        return cls(base, headers, _tls_of(options), token, frozenset({*headers.values(), *password}))
 
     def url(self, path: str) -> URL:
         """Give the address of a path that is already encoded."""
         return URL(f"{self.base}{path}", encoded=True)
 
-    def request_headers(self) -> dict[str, str]:
+    async def request_headers(self) -> dict[str, str]:
         """
-        Give the headers of one request; the token is read anew, so that it may rotate.
+        Give the headers of one request, with a token that may have rotated.
 
         Raises:
             ValueError: the token file cannot be read.
         """
         headers = {name: value.reveal() for name, value in self.headers.items()}
-        if self.token_file is not None:
-            headers["Authorization"] = f"Bearer {self._token()}"
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {await self.token.read()}"
         return headers
 
     def redact(self, text: str) -> str:
         """Mask every secret of the cluster in a text."""
         values = [secret.reveal() for secret in self._secrets]
-        with suppress(ValueError):
-            values.append(self._token() if self.token_file else "")
-        return redact(text, values)
-
-    def _token(self) -> str:
-        return resolve(f"${{file:{self.token_file}}}").strip()
+        return redact(text, [*values, self.token.latest] if self.token else values)
 
 
 def _basic(base: URL) -> str:

@@ -160,8 +160,9 @@ class FlinkClient:
         access, session = self._open()
         content_of = {"data": body} if isinstance(body, aiohttp.FormData) else {"json": body}
         try:
+            headers = await access.request_headers()
             async with session.request(
-                method, access.url(path), headers=access.request_headers(), allow_redirects=False, **content_of
+                method, access.url(path), headers=headers, allow_redirects=False, **content_of
             ) as response:
                 content = await response.read()
         except (aiohttp.ClientError, OSError) as error:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
+from tests.support.slow_file import slow_file
 from tests.unit.engines.flink.conftest import JOB_ID
 
+from headgate.engines.flink import access
 from headgate.engines.flink.client import FlinkClient
 from headgate.errors import HeadgateError, NotFoundError, RefusedError, UnreachableError
 from headgate.options.service import ClusterOptions
@@ -137,7 +140,8 @@ async def test_calls_in_flight_are_bounded(server: FakeFlink) -> None:
 
 
 async def test_headers_and_token_are_sent(server: FakeFlink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """References are resolved only here, and the token is read at each request, so that it may rotate."""
+    """References are resolved only here, and a token that is old enough is read again, so that it may rotate."""
+    monkeypatch.setattr(access, "TOKEN_AGE_S", 0.0)
     monkeypatch.setenv("HEADGATE_TEST_KEY", SECRET)
     token = tmp_path / "token"
     token.write_text("first\n")
@@ -151,6 +155,30 @@ async def test_headers_and_token_are_sent(server: FakeFlink, tmp_path: Path, mon
     sent = [(request.headers["X-Key"], request.headers["Authorization"]) for request in server.requests]
     assert sent == [(SECRET, "Bearer first"), (SECRET, "Bearer second")]
     assert SECRET not in repr(options)
+
+
+async def test_a_token_on_a_slow_disk_keeps_nobody_else_waiting(server: FakeFlink, tmp_path: Path) -> None:
+    """It is read in a thread, here from a pipe into which the token is written only after others were answered."""
+    token = tmp_path / "token"
+    release = slow_file(token)
+    options = ClusterOptions(name="fake", url=server.url)
+    async with FlinkClient(replace(options, token_file=token)) as slow, FlinkClient(options) as other:
+        waiting = asyncio.create_task(slow.get("/overview", same))
+        await other.get("/overview", same)
+        release()
+        await waiting
+    assert [request.headers.get("Authorization") for request in server.requests] == [None, "Bearer in-time"]
+
+
+async def test_a_token_file_is_not_read_for_each_request(server: FakeFlink, tmp_path: Path) -> None:
+    """A thousand jobs ask many times a second."""
+    token = tmp_path / "token"
+    token.write_text("first")
+    async with FlinkClient(ClusterOptions(name="fake", url=server.url, token_file=token)) as client:
+        await client.get("/overview", same)
+        token.unlink()
+        await client.get("/overview", same)
+    assert [request.headers["Authorization"] for request in server.requests] == ["Bearer first"] * 2
 
 
 @pytest.mark.parametrize("status", [400, 404, 500, 503])
