@@ -1,9 +1,9 @@
-"""Answers that several jobs of a cluster need at the same tick: asked once, given to all."""
+"""Calls beside each other; answers that several jobs of a cluster need at a tick are asked for once, given to all."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,6 +12,20 @@ from typing import Generic, TypeVar
 from headgate.errors import HeadgateError
 
 T = TypeVar("T")
+
+
+async def together(calls: Iterable[Awaitable[T]]) -> list[T]:
+    """
+    Await several calls at once; the first failure is raised when all have ended, so that none goes on unawaited.
+
+    Raises:
+        Exception: whatever the first call to fail, in their order, raised.
+    """
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+    return [answer for answer in answers if not isinstance(answer, BaseException)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ while that is written, or without one when it ended.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,7 +22,7 @@ from headgate.engines.flink.details import JobDetails
 from headgate.engines.flink.memory import JobMemory
 from headgate.engines.flink.numbers import number
 from headgate.engines.flink.overview import ListedJob, read_jobs
-from headgate.engines.flink.shared import Shared
+from headgate.engines.flink.shared import Shared, together
 from headgate.errors import HeadgateError
 from headgate.model.measures import JobMeasure
 from headgate.ports import JobContext
@@ -135,9 +134,7 @@ class Standstills:
         """Give the seconds until the last subtask ran."""
         vertices = (f"/jobs/{ctx.job_id}/vertices/{each.id}" for each in details.vertices if not each.finished)
         try:
-            starts = await asyncio.gather(
-                *(self._client.get(f"{vertex}/subtasktimes", read_last_start) for vertex in vertices)
-            )
+            starts = await together(self._client.get(f"{each}/subtasktimes", read_last_start) for each in vertices)
         except HeadgateError:
             return None
         took_ms = max(starts) - began_ms

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from headgate.engines.flink.shared import together
 from headgate.errors import HeadgateError, UnreachableError
 from headgate.options.prometheus import PrometheusOptions
 from headgate.options.signals import SignalSourceOptions
@@ -71,11 +72,7 @@ class PrometheusServer:
 
     async def ask_all(self, queries: Sequence[str]) -> list[Sequence[Series]]:
         """Ask several things at once, as `ask`; the first failure is raised once all have ended."""
-        answers = await asyncio.gather(*map(self.ask, queries), return_exceptions=True)
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-        return [answer for answer in answers if not isinstance(answer, BaseException)]
+        return await together(map(self.ask, queries))
 
     async def close(self) -> None:
         """Close the connections; nothing is asked any more."""

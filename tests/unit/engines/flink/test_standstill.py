@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.standstill import Checkpoints, read_checkpoints, read_last_start, read_stop
 from headgate.model.measures import JobMeasure
+from headgate.options.service import ClusterOptions
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import FakeJob
+from headgate.testing.faults import Fault, FaultKind
 from headgate.testing.watch import FlinkWatch
 
 CHECKPOINTS = "/checkpoints"
@@ -157,3 +160,33 @@ async def test_what_cannot_be_had_is_absent(watch: FlinkWatch, server: FakeFlink
     values = (await watch.sample()).values
     assert JobMeasure.LAST_DOWNTIME not in values
     assert values[JobMeasure.STATE_SIZE] == 5_000
+
+
+class CountingClient(FlinkClient):
+    """Knows how many of its calls are under way."""
+
+    under_way = 0
+
+    async def get(self, path: str, read: Callable[[Any], Any]) -> Any:
+        """Ask."""
+        self.under_way += 1
+        try:
+            return await super().get(path, read)
+        finally:
+            self.under_way -= 1
+
+
+async def test_no_call_goes_on_when_another_one_has_failed(server: FakeFlink, job: FakeJob) -> None:
+    """Of two vertices one is unknown at once, the other never answers: both calls are over with the sample."""
+    options = ClusterOptions(name="fake", url=server.url, request_timeout=timedelta(milliseconds=500))
+    async with CountingClient(options) as client:
+        watch = FlinkWatch(server, client, job)
+        await watch.sample()
+        _tell(server, job, restored=7)
+        server.advance(4)
+        job.start(server.now_ms)
+        server.plant(Fault(path=f"*/{job.vertices[1].id}/subtasktimes", kind=FaultKind.HANG))
+
+        assert JobMeasure.LAST_DOWNTIME not in (await watch.sample()).values
+        assert server.asked("/subtasktimes") == len(job.vertices)
+        assert client.under_way == 0
