@@ -85,9 +85,11 @@ def recorded(listener: RecordingEvents) -> list[Heard]:
     ]
 
 
-def webhook(receiver: FakeReceiver) -> WebhookEventHandler:
+@pytest.fixture
+def webhook(receiver: FakeReceiver) -> Iterator[WebhookEventHandler]:
     """Give a handler that does not wait for long."""
-    return WebhookEventHandler(Receiver(url=Secret(receiver.url), time_limit=timedelta(seconds=2)))
+    with closing(WebhookEventHandler(Receiver(url=Secret(receiver.url), time_limit=timedelta(seconds=2)))) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -183,24 +185,22 @@ class TestWebhookEventHandler(RemoteEventHandlerSuite):
     """A receiver that answers with 500 while it is away."""
 
     @pytest.fixture
-    def stage(self, receiver: FakeReceiver) -> Stage:
+    def stage(self, receiver: FakeReceiver, webhook: WebhookEventHandler) -> Stage:
         """Give a handler in front of a receiver."""
 
         def go_silent() -> None:
             receiver.status = 500
 
-        return Stage(
-            handler=webhook(receiver), hear=lambda: posted(receiver), go_silent=go_silent, come_back=receiver.recover
-        )
+        return Stage(handler=webhook, hear=lambda: posted(receiver), go_silent=go_silent, come_back=receiver.recover)
 
 
 class TestQueuedWebhook(RemoteEventHandlerSuite):
     """A receiver that hangs while it is away, behind a queue."""
 
     @pytest.fixture
-    def stage(self, receiver: FakeReceiver) -> Iterator[Stage]:
+    def stage(self, receiver: FakeReceiver, webhook: WebhookEventHandler) -> Iterator[Stage]:
         """Give a queue in front of a webhook."""
-        handler = QueuedEventHandler(webhook(receiver), pause=_SOON)
+        handler = QueuedEventHandler(webhook, pause=_SOON)
         yield Stage(handler=handler, hear=lambda: posted(receiver), go_silent=receiver.hang, come_back=receiver.recover)
         receiver.recover()
         handler.close(timedelta(seconds=3))
@@ -210,9 +210,9 @@ class TestQueuedRefusedWebhook(RemoteEventHandlerSuite):
     """A receiver that refuses connections while it is away, behind a queue."""
 
     @pytest.fixture
-    def stage(self, receiver: FakeReceiver) -> Iterator[Stage]:
+    def stage(self, receiver: FakeReceiver, webhook: WebhookEventHandler) -> Iterator[Stage]:
         """Give a queue in front of a webhook."""
-        handler = QueuedEventHandler(webhook(receiver), pause=_SOON)
+        handler = QueuedEventHandler(webhook, pause=_SOON)
         yield Stage(
             handler=handler, hear=lambda: posted(receiver), go_silent=receiver.go_away, come_back=receiver.come_back
         )
@@ -235,11 +235,11 @@ class TestFanoutEventHandler(RemoteEventHandlerSuite):
     """Three handlers at once; the one whose receiver may be away is listened to."""
 
     @pytest.fixture
-    def stage(self, receiver: FakeReceiver, database: EventDatabase) -> Iterator[Stage]:
+    def stage(self, receiver: FakeReceiver, database: EventDatabase, webhook: WebhookEventHandler) -> Iterator[Stage]:
         """Give a fan-out over a listener, a table and a webhook."""
         queued = [
             QueuedEventHandler(SqlEventHandler(database), pause=_SOON),
-            QueuedEventHandler(webhook(receiver), pause=_SOON),
+            QueuedEventHandler(webhook, pause=_SOON),
         ]
         handler = FanoutEventHandler([RecordingEvents(), *queued])
         yield Stage(

@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event as Flag
 from threading import Thread
 from typing import Any
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, Request
 
 from headgate.agent.journal import Report, nowhere
 from headgate.agent.log import LOGGER
 from headgate.agent.plain import plain
 from headgate.config.secrets import resolve
 from headgate.errors import ConfigError
+from headgate.http_client import opener_for
 from headgate.model.decision import Decision
 from headgate.model.events import Event
 from headgate.model.samples import JobSample
@@ -51,17 +53,21 @@ class _NoRedirects(HTTPRedirectHandler):
 class Reporter:
     """Sends what it is given in a thread of its own."""
 
-    def __init__(self, url: str, token: str | None) -> None:
+    def __init__(self, url: str, token: str | None, ca_file: Path | None = None) -> None:
         """
         Start sending.
 
         Args:
             url: the service's.
             token: what it wants to see; None: nothing.
+            ca_file: certificates to trust; None: the system's.
+
+        Raises:
+            ValueError: the certificates cannot be read.
         """
         self._url = url.rstrip("/") + PATH
         self._token = token
-        self._opener = build_opener(_NoRedirects)
+        self._opener = opener_for(self._url, _NoRedirects(), ca_file=ca_file)
         self._queue: Queue[JobSample | Decision | Event] = Queue(_CAPACITY)
         self._ended = Flag()
         self._thread = Thread(target=self._send_all, name="headgate-reports", daemon=True)
@@ -127,7 +133,7 @@ def open_reporter(options: AgentOptions, opened: ExitStack) -> Report:
     Give what tells the service that the options name, or nobody.
 
     Raises:
-        ConfigError: the token cannot be had, or cannot stand in a header.
+        ConfigError: the token cannot be had, or cannot stand in a header; the certificates cannot be read.
     """
     if options.report_url is None:
         return nowhere
@@ -137,6 +143,9 @@ def open_reporter(options: AgentOptions, opened: ExitStack) -> Report:
         raise ConfigError([f"report.token: {error}"]) from error
     if token is not None and not (token.isascii() and token.isprintable()):
         raise ConfigError([f"report.token: {_UNFIT}"])
-    reporter = Reporter(options.report_url, token)
+    try:
+        reporter = Reporter(options.report_url, token, options.report_ca_file)
+    except ValueError as error:
+        raise ConfigError([f"report.ca-file: {error}"]) from error
     opened.callback(reporter.close)
     return reporter.report

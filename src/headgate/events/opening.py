@@ -118,7 +118,7 @@ def _open(
     if name == LOG:
         return MergingEventHandler(LogEventHandler())
     made = _made(name, options, databases, plugins)
-    if isinstance(made, KubernetesEventHandler):
+    if isinstance(made, KubernetesEventHandler | WebhookEventHandler):
         stack.callback(made.close)
     queued = QueuedEventHandler(made, capacity=options.queue_capacity, give_up_after=options.give_up_after)
     stack.callback(queued.close)

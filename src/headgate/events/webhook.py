@@ -7,7 +7,9 @@ It delivers or raises, within its time limit: `QueuedEventHandler` in front of i
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
@@ -15,11 +17,13 @@ from typing import Self
 
 import aiohttp
 import stamina
+from yarl import URL
 
 from headgate.config.secrets import Secret, redact, resolve
 from headgate.errors import ConfigError, RefusedError, UnreachableError
 from headgate.events.delivery import identity_of, json_of
 from headgate.events.signature import HEADER, sign
+from headgate.http_client import LoopThread, proxy_of, reason_of, trusted
 from headgate.model.events import Event
 from headgate.options.events import WebhookEventOptions
 
@@ -47,6 +51,8 @@ class Receiver:
     secret: Secret | None = None
     headers: tuple[tuple[str, Secret], ...] = ()
     time_limit: timedelta = timedelta(seconds=10)
+    trust: ssl.SSLContext | bool = True
+    """Whose certificates are trusted; True: those that this machine trusts."""
 
     @classmethod
     def of(cls, options: WebhookEventOptions) -> Self:
@@ -54,7 +60,7 @@ class Receiver:
         Resolve what the options refer to.
 
         Raises:
-            ConfigError: there is no URL, a variable is not set, or a file cannot be read.
+            ConfigError: there is no URL, a variable is not set, or a file cannot be read, or is no certificate.
         """
         if options.url is None:
             raise ConfigError(["events.webhook.url is not set"])
@@ -64,6 +70,7 @@ class Receiver:
                 secret=None if options.secret is None else Secret(resolve(options.secret)),
                 headers=tuple((name, Secret(resolve(value))) for name, value in options.headers.items()),
                 time_limit=options.time_limit,
+                trust=trusted(options.ca_file),
             )
         except ValueError as error:
             raise ConfigError([f"events.webhook: {error}"]) from error
@@ -79,7 +86,8 @@ class Receiver:
     def redact(self, text: str) -> str:
         """Mask every secret in a text."""
         secrets = [self.url, *(value for _, value in self.headers), *([self.secret] if self.secret else [])]
-        return redact(text, [secret.reveal() for secret in secrets])
+        proxy = proxy_of(self.url.reveal())
+        return redact(text, [*(secret.reveal() for secret in secrets), (proxy and URL(proxy).password) or ""])
 
 
 class WebhookEventHandler:
@@ -90,8 +98,10 @@ class WebhookEventHandler:
     """
 
     def __init__(self, receiver: Receiver) -> None:
-        """Open nothing yet: each event has a connection of its own."""
+        """Open nothing yet; the connection of an event is kept for the next one."""
         self._receiver = receiver
+        self._thread = LoopThread("webhook")
+        self._session: aiohttp.ClientSession | None = None
 
     def handle(self, event: Event, /) -> None:
         """
@@ -101,7 +111,15 @@ class WebhookEventHandler:
             UnreachableError: no answer, or none that says the event was taken; it may have been taken all the same.
             RefusedError: the receiver will not take this event (400, 410, 413, 422).
         """
-        asyncio.run(self._deliver(event))
+        try:
+            self._thread.run(self._deliver(event))
+        except CancelledError as error:
+            message = "the webhook is closed"
+            raise UnreachableError(message) from error
+
+    def close(self) -> None:
+        """Give up what is under way, and let go of connection and thread."""
+        self._thread.close(self._disconnect())
 
     async def _deliver(self, event: Event) -> None:
         limit_s = self._receiver.time_limit.total_seconds()
@@ -121,16 +139,29 @@ class WebhookEventHandler:
         body = json_of(event)
         headers = self._receiver.request_headers(event, body)
         try:
-            async with (
-                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session,
-                session.post(self._receiver.url.reveal(), data=body, headers=headers, allow_redirects=False) as answer,
-            ):
+            async with self._open().post(
+                self._receiver.url.reveal(), data=body, headers=headers, allow_redirects=False
+            ) as answer:
                 status = answer.status
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # not chained: a traceback would print the cause, whose text nobody has redacted
-            text = self._receiver.redact(f"the webhook cannot be reached: {str(error) or type(error).__name__}")
+            text = self._receiver.redact(f"the webhook cannot be reached: {reason_of(error)}")
             raise UnreachableError(text) from None
         _judge(status)
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(ssl=self._receiver.trust),
+                proxy=proxy_of(self._receiver.url.reveal()),
+                timeout=aiohttp.ClientTimeout(total=None),
+            )
+        return self._session
+
+    async def _disconnect(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
 
 def _judge(status: int) -> None:

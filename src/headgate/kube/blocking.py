@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
-from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from headgate.errors import UnreachableError
+from headgate.http_client import LoopThread
 from headgate.kube.api import KubernetesApi
 from headgate.kube.login import Login
 
@@ -32,9 +31,7 @@ class BlockingApi:
         """
         self._api = KubernetesApi(login, subject=subject)
         self._name = subject
-        self._lock = Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: Thread | None = None
+        self._thread = LoopThread(subject)
 
     def run(self, work: Callable[[KubernetesApi], Coroutine[Any, Any, T]]) -> T:
         """
@@ -45,34 +42,11 @@ class BlockingApi:
             Exception: whatever the work raises.
         """
         try:
-            return asyncio.run_coroutine_threadsafe(work(self._api), self._running()).result()
+            return self._thread.run(work(self._api))
         except CancelledError as error:
             message = f"{self._name}: Kubernetes is asked no more"
             raise UnreachableError(message) from error
 
     def close(self) -> None:
         """Give up calls under way, and let go of connection and thread; a later call has others."""
-        with self._lock:
-            loop, thread = self._loop, self._thread
-            self._loop = self._thread = None
-        if loop is None or thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(self._end(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-    async def _end(self) -> None:
-        under_way = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in under_way:
-            task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
-        await self._api.close()
-
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = Thread(target=self._loop.run_forever, name=f"headgate-{self._name}", daemon=True)
-                self._thread.start()
-            return self._loop
+        self._thread.close(self._api.close())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from headgate.options.autoscaler import AutoscalerOptions
@@ -47,6 +48,9 @@ class AgentOptions(Options):
 
     report_token: str | None = option("report.token", None, secret=True)
     """The service's `agents.token`, where it has one; `${env:NAME}` and `${file:PATH}` are looked up."""
+
+    report_ca_file: Path | None = option("report.ca-file", None)
+    """Certificates to trust for it, PEM; unset: the system's."""
 
     log_level: LogLevel = option("log.level", LogLevel.INFO)
     """Of the logger `headgate`."""

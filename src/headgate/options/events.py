@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
 from headgate.options.bounds import Interval
@@ -41,6 +42,9 @@ class WebhookEventOptions(Options):
 
     headers: Mapping[str, str] = option("headers", default_factory=dict, secret=True)
     """Headers added to each request; their values are secrets."""
+
+    ca_file: Path | None = option("ca-file", None)
+    """Certificates to trust, PEM; unset: the system's."""
 
     time_limit: PositiveDuration = option("time-limit", timedelta(seconds=10))
     """Time limit of one delivery, its quick retries included."""

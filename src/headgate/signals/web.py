@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import ssl
 from base64 import b64encode
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -16,6 +14,7 @@ from yarl import URL
 
 from headgate.config.secrets import redact, resolve
 from headgate.errors import RefusedError, UnreachableError
+from headgate.http_client import proxy_of, reason_of, trusted
 from headgate.options.signals import SignalSourceOptions
 
 _LARGEST = 16 * 2**20
@@ -71,14 +70,16 @@ class Web:
             raise UnreachableError(message) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # not chained: a traceback would print the cause, whose text nobody has redacted
-            message = redact(f"{self._options.name} cannot be asked: {_reason(error)}", secrets)
+            message = redact(f"{self._options.name} cannot be asked: {reason_of(error)}", secrets)
             raise UnreachableError(message) from None
         return status, self._decoded(status, content, secrets)
 
     async def _exchange(
         self, method: str, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str]
     ) -> tuple[HTTPStatus, bytes]:
-        async with self._open().request(method, url, data=form, headers=headers, allow_redirects=False) as response:
+        async with self._open().request(
+            method, url, data=form, headers=headers, allow_redirects=False, proxy=proxy_of(url)
+        ) as response:
             content = await response.content.read(_LARGEST + 1)
             while len(content) <= _LARGEST and (more := await response.content.read(_LARGEST)):
                 content += more
@@ -108,9 +109,9 @@ class Web:
             message = f"{self._options.name} is not asked any more: it is closed"
             raise UnreachableError(message)
         if self._session is None:
-            tls = True if self._options.ca_file is None else ssl.create_default_context(cafile=self._options.ca_file)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=tls), timeout=aiohttp.ClientTimeout(total=None)
+                connector=aiohttp.TCPConnector(limit=0, ssl=trusted(self._options.ca_file)),
+                timeout=aiohttp.ClientTimeout(total=None),
             )
         return self._session
 
@@ -131,10 +132,5 @@ class Web:
             login = b64encode(f"{options.username}:{password}".encode()).decode()
             headers["Authorization"] = f"Basic {login}"
             secrets.append(login)
-        return [*secrets, URL(url).password or ""], url, headers
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno:
-        return f"no connection to {error.host}:{error.port} ({os.strerror(error.os_error.errno)})"
-    return str(error) or type(error).__name__
+        passwords = (URL(address).password or "" for address in (url, proxy_of(url) or ""))
+        return [*secrets, *passwords], url, headers

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,17 +36,23 @@ class FakeReceiver:
         posted: everything that came in, in order, also what was refused.
         status: of the next answers.
         hangs: whether requests wait until the server ends, or hangs no more.
+        was_asked: set once anything came in.
+        connections: how many were made; they are kept between requests.
     """
 
-    def __init__(self) -> None:
-        """Listen on a free port once the context begins."""
+    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        """Listen on a free port once the context begins; with `tls` only to whoever trusts its certificate."""
         self.posted: list[Posted] = []
         self.status = 204
+        self.was_asked = Event()
+        self.connections = 0
         self._taken: list[Posted] = []
+        self._tls = tls
+        self._open: list[socket.socket] = []
         self._let_go = Event()
         self._let_go.set()
         self._server = self._serve(0)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._server.server_port}/hook"
 
     @property
     def taken(self) -> list[Posted]:
@@ -61,9 +69,12 @@ class FakeReceiver:
         self._let_go.set()
 
     def go_away(self) -> None:
-        """Refuse connections."""
+        """Refuse connections, and end those there are."""
         self._server.shutdown()
         self._server.server_close()
+        for connection in self._open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def come_back(self) -> None:
         """Listen again, on the same port."""
@@ -81,6 +92,7 @@ class FakeReceiver:
     def answer(self, posted: Posted) -> int:
         """Keep a request and give the status to answer with; waits while the receiver hangs."""
         self.posted.append(posted)
+        self.was_asked.set()
         self._let_go.wait()
         if self.status < 300:  # noqa: PLR2004 -- HTTP's own
             self._taken.append(posted)
@@ -90,7 +102,15 @@ class FakeReceiver:
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
-            """Takes a POST."""
+            """Takes POSTs over one connection."""
+
+            protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                """Count the connection."""
+                receiver.connections += 1
+                receiver._open.append(self.request)
+                super().setup()
 
             def do_POST(self) -> None:
                 """Keep it and answer."""
@@ -106,6 +126,8 @@ class FakeReceiver:
                 """Say nothing."""
 
         server = _Server(("127.0.0.1", port), Handler)
+        if self._tls is not None:
+            server.socket = self._tls.wrap_socket(server.socket, server_side=True)
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         return server
 
@@ -115,3 +137,6 @@ class _Server(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing of who hung up or did not trust us."""

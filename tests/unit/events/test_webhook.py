@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ssl
+import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,6 +32,10 @@ EVENT = Event(
 )
 
 
+Handler = Callable[..., WebhookEventHandler]
+"""Makes a handler that posts to a receiver, with options."""
+
+
 @pytest.fixture
 def server() -> Iterator[FakeReceiver]:
     """Give a receiver that answers."""
@@ -35,13 +43,43 @@ def server() -> Iterator[FakeReceiver]:
         yield server
 
 
-def handler(server: FakeReceiver, **options: object) -> WebhookEventHandler:
-    """Give a handler that posts there."""
-    usual = {"url": server.url, "time_limit": timedelta(seconds=2)}
-    return WebhookEventHandler(Receiver.of(WebhookEventOptions(**{**usual, **options})))  # type: ignore[arg-type]
+@pytest.fixture
+def handler() -> Iterator[Handler]:
+    """Close what was made."""
+    with ExitStack() as opened:
+
+        def make(server: FakeReceiver, **options: object) -> WebhookEventHandler:
+            usual = {"url": server.url, "time_limit": timedelta(seconds=2)}
+            chosen = WebhookEventOptions(**{**usual, **options})  # type: ignore[arg-type]
+            return opened.enter_context(closing(WebhookEventHandler(Receiver.of(chosen))))
+
+        yield make
 
 
-def test_an_event_is_one_json_object(server: FakeReceiver) -> None:
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a certificate of this machine that nobody has signed, with its key in one file."""
+    file = tmp_path_factory.mktemp("tls") / "receiver.pem"
+    key, subject = (
+        ("-newkey", "rsa:2048", "-nodes"),
+        ("-subj", "/CN=receiver", "-addext", "subjectAltName=IP:127.0.0.1"),
+    )
+    make = ["openssl", "req", "-x509", *key, "-keyout", str(file), "-out", str(file.with_suffix(".crt")), *subject]
+    subprocess.run(make, check=True, capture_output=True)
+    file.write_text(file.read_text() + file.with_suffix(".crt").read_text())
+    return file
+
+
+@pytest.fixture
+def secure(certificate: Path) -> Iterator[FakeReceiver]:
+    """Give a receiver that answers over TLS."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+    with FakeReceiver(tls=context) as server:
+        yield server
+
+
+def test_an_event_is_one_json_object(server: FakeReceiver, handler: Handler) -> None:
     """With everything it says; what JSON has no number for is a text."""
     handler(server).handle(EVENT)
     (posted,) = server.taken
@@ -58,7 +96,9 @@ def test_an_event_is_one_json_object(server: FakeReceiver) -> None:
     }
 
 
-def test_a_receiver_can_tell_who_sent_it(server: FakeReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_receiver_can_tell_who_sent_it(
+    server: FakeReceiver, monkeypatch: pytest.MonkeyPatch, handler: Handler
+) -> None:
     """The signature fits the body as it came, the secret and the hour, and nothing else."""
     monkeypatch.setenv("HOOK_SECRET", "s3cret")
     handler(server, secret="${env:HOOK_SECRET}").handle(EVENT)  # noqa: S106 -- a reference
@@ -83,7 +123,9 @@ def test_the_signature_is_the_documented_one() -> None:
     assert sign(b"{}", "s3cret", 1_700_000_000) == known
 
 
-def test_headers_of_ones_own_are_sent(server: FakeReceiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_headers_of_ones_own_are_sent(
+    server: FakeReceiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, handler: Handler
+) -> None:
     """Also secret ones, resolved; they cannot replace what Headgate says."""
     (tmp_path / "token").write_text("t0ken\n")
     monkeypatch.setenv("HOOK_URL", server.url)
@@ -93,7 +135,7 @@ def test_headers_of_ones_own_are_sent(server: FakeReceiver, monkeypatch: pytest.
     assert server.taken[0].headers["idempotency-key"] == server.taken[0].json["id"]
 
 
-def test_a_passing_failure_is_tried_again_under_one_key(server: FakeReceiver) -> None:
+def test_a_passing_failure_is_tried_again_under_one_key(server: FakeReceiver, handler: Handler) -> None:
     """Three times at most; then it is for a later delivery."""
     server.status = 503
     with pytest.raises(UnreachableError, match="status 503"):
@@ -103,7 +145,7 @@ def test_a_passing_failure_is_tried_again_under_one_key(server: FakeReceiver) ->
 
 
 @pytest.mark.parametrize("status", [400, 410, 413, 422])
-def test_a_receiver_may_refuse_an_event(server: FakeReceiver, status: int) -> None:
+def test_a_receiver_may_refuse_an_event(server: FakeReceiver, status: int, handler: Handler) -> None:
     """What is said of the event itself does not change by saying it again."""
     server.status = status
     with pytest.raises(RefusedError, match=f"status {status}"):
@@ -112,14 +154,61 @@ def test_a_receiver_may_refuse_an_event(server: FakeReceiver, status: int) -> No
 
 
 @pytest.mark.parametrize("status", [302, 401, 404, 429])
-def test_what_an_operator_can_mend_is_no_refusal(server: FakeReceiver, status: int) -> None:
+def test_what_an_operator_can_mend_is_no_refusal(server: FakeReceiver, status: int, handler: Handler) -> None:
     """A wrong token or path must not cost events; a redirection is not followed, the signature is not for others."""
     server.status = status
     with pytest.raises(UnreachableError, match=f"status {status}"):
         handler(server).handle(EVENT)
 
 
-def test_a_hanging_receiver_costs_the_time_limit(server: FakeReceiver) -> None:
+def test_events_share_a_connection(server: FakeReceiver, handler: Handler) -> None:
+    """Of which another one takes the place when the receiver was away."""
+    hook = handler(server)
+    for _ in range(3):
+        hook.handle(EVENT)
+    assert (len(server.taken), server.connections) == (3, 1)
+    server.go_away()
+    with pytest.raises(UnreachableError, match=r"no connection to 127\.0\.0\.1"):
+        hook.handle(EVENT)
+    server.come_back()
+    hook.handle(EVENT)
+    assert (len(server.taken), server.connections) == (4, 2)
+
+
+def test_a_closed_webhook_holds_up_nobody(server: FakeReceiver, handler: Handler) -> None:
+    """Whoever waits for a receiver that hangs is told."""
+    hook = handler(server, time_limit=timedelta(minutes=1))
+    server.hang()
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(hook.handle, EVENT)
+        assert server.was_asked.wait(5)
+        hook.close()
+        with pytest.raises(UnreachableError, match="the webhook is closed"):
+            waiting.result()
+
+
+def test_a_certificate_that_nobody_has_signed_is_trusted_when_it_is_named(
+    secure: FakeReceiver, handler: Handler, certificate: Path
+) -> None:
+    """As a company's own authority is; otherwise nothing is sent."""
+    with pytest.raises(UnreachableError, match="certificate verify failed"):
+        handler(secure).handle(EVENT)
+    assert not secure.posted
+    handler(secure, ca_file=certificate.with_suffix(".crt")).handle(EVENT)
+    assert len(secure.taken) == 1
+
+
+def test_a_certificate_that_is_none_is_a_fault_of_the_configuration(tmp_path: Path) -> None:
+    """The text names the file."""
+    for content in (None, "no certificate"):
+        file = tmp_path / "ca.pem"
+        if content is not None:
+            file.write_text(content)
+        with pytest.raises(ConfigError, match=r"events\.webhook: certificates cannot be read from .*ca\.pem"):
+            Receiver.of(WebhookEventOptions(url="https://hook.example", ca_file=file))
+
+
+def test_a_hanging_receiver_costs_the_time_limit(server: FakeReceiver, handler: Handler) -> None:
     """All of the delivery, with its repetitions."""
     server.hang()
     began = time.monotonic()
@@ -128,7 +217,7 @@ def test_a_hanging_receiver_costs_the_time_limit(server: FakeReceiver) -> None:
     assert time.monotonic() - began < 2
 
 
-def test_nobody_listening_is_told_without_the_secret_address(server: FakeReceiver) -> None:
+def test_nobody_listening_is_told_without_the_secret_address(server: FakeReceiver, handler: Handler) -> None:
     """The text names no more of the URL than its host."""
     server.go_away()
     with pytest.raises(UnreachableError, match="cannot be reached") as raised:

@@ -12,6 +12,7 @@ from pathlib import Path
 from yarl import URL
 
 from headgate.config.secrets import Secret, redact, resolve
+from headgate.http_client import proxy_of, trusted
 from headgate.options.service import ClusterOptions
 
 TOKEN_AGE_S = 1.0
@@ -55,6 +56,7 @@ class Access:
     base: URL = field(repr=False)
     headers: Mapping[str, Secret]
     tls: ssl.SSLContext | bool
+    proxy: str | None = field(repr=False)
     token: Token | None
     _secrets: frozenset[Secret] = field(default=frozenset())
 
@@ -68,9 +70,12 @@ class Access:
         """
         base = URL(resolve(options.url).rstrip("/"))
         headers = {name: Secret(resolve(value)) for name, value in options.headers.items()}
-        password = {Secret(text) for text in (base.password, base.raw_password, _basic(base)) if text}
+        proxy = proxy_of(str(base))
+        told = (base.password, base.raw_password, _basic(base), proxy and URL(proxy).password)
+        password = {Secret(text) for text in told if text}
         token = None if options.token_file is None else Token(options.token_file)
-        return cls(base, headers, _tls_of(options), token, frozenset({*headers.values(), *password}))
+        tls = trusted(options.ca_file, options.client_certificate, options.client_key)
+        return cls(base, headers, tls, proxy, token, frozenset({*headers.values(), *password}))
 
     def url(self, path: str) -> URL:
         """Give the address of a path that is already encoded."""
@@ -97,16 +102,3 @@ class Access:
 def _basic(base: URL) -> str:
     """Give name and password as they are sent, in which form an answer may quote them; empty without a password."""
     return b64encode(f"{base.user or ''}:{base.password}".encode()).decode() if base.password else ""
-
-
-def _tls_of(options: ClusterOptions) -> ssl.SSLContext | bool:
-    if options.ca_file is None and options.client_certificate is None:
-        return True
-    try:
-        context = ssl.create_default_context(cafile=options.ca_file)
-        if options.client_certificate is not None:
-            context.load_cert_chain(options.client_certificate, options.client_key)
-    except (OSError, ssl.SSLError) as error:
-        message = f"certificates of cluster {options.name} cannot be read: {error}"
-        raise ValueError(message) from error
-    return context

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Callable
 from datetime import timedelta
 from http import HTTPStatus
@@ -22,6 +21,7 @@ from headgate.engines.flink.access import Access
 from headgate.engines.flink.failures import RetriedError, failure_of
 from headgate.engines.flink.turns import Turn, Turns
 from headgate.errors import HeadgateError, UnreachableError
+from headgate.http_client import reason_of
 from headgate.options.service import ClusterOptions
 
 T = TypeVar("T")
@@ -167,7 +167,7 @@ class FlinkClient:
                 content = await response.read()
         except (aiohttp.ClientError, OSError) as error:
             # not chained: a traceback would print the cause, whose text nobody has redacted
-            text = f"{call} failed: {_reason(error)}"
+            text = f"{call} failed: {reason_of(error)}"
             raise RetriedError(access.redact(text)) from None
         except ValueError as error:
             raise UnreachableError(access.redact(f"{call} could not be sent: {error}")) from None
@@ -185,6 +185,7 @@ class FlinkClient:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ssl=self._access.tls),
+                proxy=self._access.proxy,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._limit_s / _ATTEMPTS),
                 json_serialize=json.dumps,
             )
@@ -209,10 +210,3 @@ class FlinkClient:
 
     def _call(self, method: str, path: str) -> str:
         return f"cluster {self.cluster}: {method} {path.partition('?')[0]}"
-
-
-def _reason(error: Exception) -> str:
-    """Say why a request failed, shorter than the HTTP library does where nobody listens."""
-    if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno:
-        return f"no connection to {error.host}:{error.port} ({os.strerror(error.os_error.errno)})"
-    return str(error) or type(error).__name__

@@ -218,7 +218,10 @@ async def test_a_password_in_the_address_is_sent_and_not_shown(
     [
         ({"headers": {"X": "${env:HEADGATE_NOT_SET}"}}, "HEADGATE_NOT_SET is not set"),
         ({"token_file": Path("/nowhere/token")}, "secret file /nowhere/token cannot be read"),
-        ({"ca_file": Path("/nowhere/ca.pem")}, "certificates of cluster fake cannot be read"),
+        (
+            {"ca_file": Path("/nowhere/ca.pem")},
+            "cluster fake cannot be asked: certificates cannot be read from /nowhere/ca.pem",
+        ),
     ],
 )
 async def test_what_cannot_be_resolved_is_said(change: dict[str, Any], text: str, server: FakeFlink) -> None:

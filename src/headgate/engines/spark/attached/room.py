@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
-from urllib.request import urlopen
 
 from pyspark.sql import SparkSession
 
 from headgate.engines.spark.application import Executors
 from headgate.engines.spark.attached.backend import translated
 from headgate.errors import UnreachableError
+from headgate.http_client import opener_for
 from headgate.model.samples import JobSample
 
 Told = Mapping[str, Any]
@@ -72,7 +72,7 @@ def fetch_json(url: str) -> Told:
         OSError: it does not answer.
         ValueError: it is no JSON.
     """
-    with urlopen(url, timeout=_PATIENCE_S) as answer:  # noqa: S310 - the scheme is ours
+    with opener_for(url).open(url, timeout=_PATIENCE_S) as answer:
         told: Told = json.load(answer)
     return told
 
