@@ -16,9 +16,10 @@ from headgate.config import load
 from headgate.config.launches import launch_of
 from headgate.config.secrets import resolve
 from headgate.engines.flink.redeploy.submission import submit_job
-from headgate.errors import ConfigError, ConflictError
+from headgate.errors import ConfigError, ConflictError, RefusedError
 from headgate.model.identity import JobKey
 from headgate.model.redeploy import Launch, Overlay, Start
+from headgate.model.state import VersionedState
 from headgate.options.service import ClusterOptions, ServiceOptions
 from headgate.ports import StateStore
 from headgate.stores.opening import open_store
@@ -66,23 +67,59 @@ async def _submit(options: ServiceOptions, key: JobKey, launch: Launch, savepoin
     try:
         held = await asyncio.to_thread(store.load, key)
         overlay = held.state.overlay.then(held.state.deferred.overrides, held.state.deferred.removals)
+        remembered = _Remembered(store, key)
+
+        async def remember() -> None:
+            await asyncio.to_thread(remembered.save, launch, overlay)
+
         start = Start(parallelism=launch.parallelism, overlay=overlay)
-        job_id = await submit_job(_cluster(options, key), key, launch, start, savepoint=savepoint)
-        await asyncio.to_thread(_remember, store, key, launch, overlay)
+        try:
+            return await submit_job(_cluster(options, key), key, launch, start, savepoint=savepoint, remember=remember)
+        except RefusedError:
+            await asyncio.to_thread(remembered.take_back)
+            raise
     finally:
         store.close()
-    return job_id
 
 
-def _remember(store: StateStore, key: JobKey, launch: Launch, overlay: Overlay) -> None:
-    for _ in range(_ATTEMPTS):
-        held = store.load(key)
-        state = replace(held.state, launch=launch, overlay=overlay, deferred=Overlay(), job_wide=launch.parallelism)
-        with suppress(ConflictError):  # the service has just saved what it saw of the job
-            store.save(key, state, held.version)
-            return
-    message = f"{key} was started, but its launch spec could not be saved. Hint: write it into the service's file"
-    raise ConflictError(message)
+class _Remembered:
+    """What the store remembers of how a job was started."""
+
+    def __init__(self, store: StateStore, key: JobKey) -> None:
+        self._store, self._key = store, key
+        self._before: VersionedState | None = None
+
+    def save(self, launch: Launch, overlay: Overlay) -> None:
+        """
+        Save it, before the job is started.
+
+        Raises:
+            ConflictError: the job's state was saved by others again and again.
+        """
+        for _ in range(_ATTEMPTS):
+            held = self._store.load(self._key)
+            state = replace(held.state, launch=launch, overlay=overlay, deferred=Overlay(), job_wide=launch.parallelism)
+            with suppress(ConflictError):  # the service has just saved what it saw of the job
+                self._store.save(self._key, state, held.version)
+                self._before = held
+                return
+        message = f"how {self._key} is started could not be saved, so it was not started. Hint: try again"
+        raise ConflictError(message)
+
+    def take_back(self) -> None:
+        """Save what was remembered before, for a job that could not be started."""
+        if self._before is not None:
+            before = self._before.state
+            now = self._store.load(self._key)
+            state = replace(
+                now.state,
+                launch=before.launch,
+                overlay=before.overlay,
+                deferred=before.deferred,
+                job_wide=before.job_wide,
+            )
+            with suppress(ConflictError):  # somebody else has started it meanwhile, and what they saved holds
+                self._store.save(self._key, state, now.version)
 
 
 def _cluster(options: ServiceOptions, key: JobKey) -> ClusterOptions:

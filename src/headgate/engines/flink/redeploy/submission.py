@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.overview import ListedJob, read_jobs
@@ -17,11 +19,32 @@ from headgate.options.service import ClusterOptions
 _POLL_S = 0.3
 
 
+Remember = Callable[[], Awaitable[None]]
+
+
+async def _nothing() -> None:
+    """Remember nothing."""
+
+
 async def submit_job(
-    cluster: ClusterOptions, key: JobKey, launch: Launch, start: Start, *, savepoint: str | None = None
+    cluster: ClusterOptions,
+    key: JobKey,
+    launch: Launch,
+    start: Start,
+    *,
+    savepoint: str | None = None,
+    remember: Remember = _nothing,
 ) -> str:
     """
     Start a job that does not run yet, wait until all of it runs, and give its id.
+
+    Args:
+        cluster: where.
+        key: with the name that the program gives its job.
+        launch: what it is started from.
+        start: with which parallelism and configuration.
+        savepoint: savepoint or checkpoint to start from.
+        remember: saves how the job is started; called right before that, for nobody may come to save it afterwards.
 
     Raises:
         RefusedError: one of that name runs, the program's job is called otherwise, or it did not start in time; what
@@ -29,26 +52,28 @@ async def submit_job(
         UnreachableError: no answer.
     """
     try:
-        return await _submitted(cluster, key, launch, start, savepoint)
+        async with FlinkClient(cluster) as client:
+            running = [job.job_id for job in await client.get("/jobs/overview", read_jobs) if _is_alive(job, key)]
+            if running:
+                message = f"{key} runs already, as {', '.join(running)}"
+                raise RefusedError(message)
+            jar = await jar_id(client, launch)
+            await remember()
+            job_id = await run(client, jar, launch, start, job_id=None, savepoint=savepoint)
+            await _await_start(client, key, job_id, launch.start_limit)
+            return job_id
     except HeadgateError as error:
         raise concealed(error, launch) from None
 
 
-async def _submitted(cluster: ClusterOptions, key: JobKey, launch: Launch, start: Start, savepoint: str | None) -> str:
-    async with FlinkClient(cluster) as client:
-        running = [job.job_id for job in await client.get("/jobs/overview", read_jobs) if _is_alive(job, key)]
-        if running:
-            message = f"{key} runs already, as {', '.join(running)}"
-            raise RefusedError(message)
-        job_id = await run(client, await jar_id(client, launch), launch, start, job_id=None, savepoint=savepoint)
-        try:
-            async with asyncio.timeout(launch.start_limit.total_seconds()):
-                await _await_running(client, key, job_id)
-        except TimeoutError as error:
-            await client.patch(f"/jobs/{job_id}?mode=cancel")
-            message = f"{key} did not start within {launch.start_limit}, and was cancelled"
-            raise RefusedError(message) from error
-    return job_id
+async def _await_start(client: FlinkClient, key: JobKey, job_id: str, limit: timedelta) -> None:
+    try:
+        async with asyncio.timeout(limit.total_seconds()):
+            await _await_running(client, key, job_id)
+    except TimeoutError as error:
+        await client.patch(f"/jobs/{job_id}?mode=cancel")
+        message = f"{key} did not start within {limit}, and was cancelled"
+        raise RefusedError(message) from error
 
 
 async def _await_running(client: FlinkClient, key: JobKey, job_id: str) -> None:
