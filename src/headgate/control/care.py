@@ -107,7 +107,7 @@ class Care:
         self, seen: Observation, held: VersionedState, answer: Answer, now: datetime
     ) -> tuple[VersionedState, NotReady | None]:
         """Take back what made the job sick, before anything else: that it runs, or was ever seen to, is not needed."""
-        state, ctx = await self.rollback.observe(seen, held.state, now)
+        state, ctx = await self.rollback.observe(seen, held.state, now, self.events)
         held = await self.outbox.save(ctx.key, held, state)
         sick = await self.decider.examine(ctx, answer, now)
         seen = replace(seen, ctx=ctx)

@@ -142,7 +142,7 @@ def failing(*seconds: float) -> tuple[JobFailure, ...]:
 
 
 async def test_failures_are_asked_for_while_a_rescale_is_observed(ward: Scenario) -> None:
-    """With those shortly before it, apart from them; a history that does not answer holds nothing up."""
+    """With those shortly before it, apart from them; one that does not answer holds nothing up, and is told of."""
     files = Files(failures=failing(-601, -5, 20))
     ward.rollback = RollbackStep(failures=files)
     shown = Shown()
@@ -157,6 +157,10 @@ async def test_failures_are_asked_for_while_a_rescale_is_observed(ward: Scenario
         files.fault = fault
         await ward.tick(seconds)
         assert (shown.aftermaths[-1].now, shown.aftermaths[-1].failures) == (at(seconds), ())
+    assert told(ward, EventReason.AUTOSCALER_ERROR) == [
+        "the job's failures are not known, and its last rescale is judged without them: no answer",
+        "the job's failures are not known, and its last rescale is judged without them: 'exceptionHistory'",
+    ]
 
 
 async def test_failures_of_an_unproved_rescale_are_not_those_before_the_next_one(ward: Scenario) -> None:

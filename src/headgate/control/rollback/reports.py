@@ -9,6 +9,7 @@ from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.orders import Given
 from headgate.model.rollback import ParallelismBound, Rollback, Side, Trial
+from headgate.ports import JobContext
 
 
 def rolled_back(
@@ -41,6 +42,20 @@ def relinquished(job: JobKey, decision_id: str, why: str, now: datetime) -> Even
     """Say that a rescale is not taken back after all, as its job is somebody else's by now."""
     message = f"decision {decision_id} is not taken back, and the job is left alone: {why}"
     return _of_decision(job, decision_id, now, EventReason.ROLLBACK_WITHHELD, message)
+
+
+def failures_unknown(ctx: JobContext, why: str, now: datetime) -> Event:
+    """Say that a rescale is judged without the job's failures in this cycle."""
+    message = f"the job's failures are not known, and its last rescale is judged without them: {why}"
+    return Event(
+        at=now,
+        type=EventType.WARNING,
+        reason=EventReason.AUTOSCALER_ERROR,
+        message=message,
+        key=f"{ctx.key}:failures:{why}",
+        subject=ctx.key,
+        merge_interval=ctx.options.scaling_event_interval,
+    )
 
 
 def not_carried_out(job: JobKey, order: Given, why: str, now: datetime) -> Event:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from headgate.algorithm.history import restart_time
 from headgate.algorithm.rollback import foreign_change
 from headgate.control.observation import Observation
+from headgate.control.rollback import reports
 from headgate.control.rollback.judging import Judged, fresh, raised, rolled_back
 from headgate.control.rollback.means import Means
 from headgate.control.rollback.memory import MemoryRaise, NoMemoryRaise
@@ -22,7 +23,7 @@ from headgate.model.reasons import Reason
 from headgate.model.rollback import Aftermath, Trial
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
-from headgate.ports import FailureHistory, JobContext
+from headgate.ports import EventHandler, FailureHistory, JobContext
 
 FAILURES_LIMIT = timedelta(seconds=10)
 """How long a job's failures are waited for: without them the verdict comes a cycle later."""
@@ -40,7 +41,9 @@ class RollbackStep:
     memory: MemoryRaise = field(default_factory=NoMemoryRaise)
     _means: Means = field(default_factory=Means, init=False)
 
-    async def observe(self, seen: Observation, state: JobState, now: datetime) -> tuple[JobState, JobContext]:
+    async def observe(
+        self, seen: Observation, state: JobState, now: datetime, events: EventHandler
+    ) -> tuple[JobState, JobContext]:
         """Note what became of the job's latest rescale, and give the job with it, for the checkers."""
         ctx, state = seen.ctx, aged(state, now)
         trial = trial_of(state)
@@ -49,7 +52,7 @@ class RollbackStep:
             return state, ctx
         if not _can_be_observed(seen, state):
             return state, ctx
-        sample, (before, failures) = fresh(seen), await self._failures(ctx, trial)
+        sample, (before, failures) = fresh(seen), await self._failures(ctx, trial, now, events)
         trial = _granted(observed(trial, seen, sample, failures, now), state, sample)
         if sample is not None and foreign_change(trial, ctx.job_id, ctx.started_at, sample):
             return concluded(state), ctx  # it runs, and is somebody else's from now on
@@ -87,7 +90,9 @@ class RollbackStep:
         except Exception as error:  # noqa: BLE001 - whatever it is, the rescale can still be taken back
             return str(error) or type(error).__name__
 
-    async def _failures(self, ctx: JobContext, trial: Trial) -> tuple[Failures, Failures]:
+    async def _failures(
+        self, ctx: JobContext, trial: Trial, now: datetime, events: EventHandler
+    ) -> tuple[Failures, Failures]:
         """Give those shortly before the job was last well, and those since the rescale; none where nobody tells."""
         # What failed before a rollback was reached was still the sick job.
         since = trial.reached_at if trial.takes_back else trial.began_at
@@ -98,7 +103,11 @@ class RollbackStep:
         try:
             async with asyncio.timeout(FAILURES_LIMIT.total_seconds()):
                 known = await self.failures.query_failures(ctx, earliest)
-        except Exception:  # noqa: BLE001 - what can be told without them is told, whatever failed here
+        except TimeoutError:
+            events.handle(reports.failures_unknown(ctx, f"no answer within {FAILURES_LIMIT.total_seconds():g} s", now))
+            return (), ()
+        except Exception as error:  # noqa: BLE001 - what can be told without them is told, whatever failed here
+            events.handle(reports.failures_unknown(ctx, str(error) or type(error).__name__, now))
             return (), ()
         before = tuple(failure for failure in known.failures if earliest <= failure.at < well_until)
         return before, tuple(failure for failure in known.failures if failure.at >= since)
