@@ -24,6 +24,9 @@ from headgate.ports import EventHandler, Lease, StateStore
 Held = VersionedState | BaseException
 """A job's state, or why it could not be had."""
 
+_MANY = 10
+"""From so many states on one query for all that there are is cheaper than one for each."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outbox:
@@ -64,6 +67,7 @@ class Outbox:
 
     async def open_all(self, jobs: Collection[JobKey]) -> dict[JobKey, Held]:
         """Open jobs; one whose state cannot be had has the error in its place."""
+        await self._load_together(jobs)
         opened = await asyncio.gather(*(self.open(job) for job in jobs), return_exceptions=True)
         return dict(zip(jobs, opened, strict=True))
 
@@ -98,6 +102,19 @@ class Outbox:
             return True
         lease = self._under.get(job)
         return lease is not None and await in_threads(self.threads, self.store.holds, lease)
+
+    async def _load_together(self, jobs: Collection[JobKey]) -> None:
+        """Load what is not known by one query where it is much, as in a first cycle."""
+        for job in jobs:
+            self._begin(job)
+        unknown = [job for job in jobs if job not in self._known]
+        if len(unknown) < _MANY:
+            return
+        try:
+            states = await asyncio.to_thread(self.store.states)
+        except Exception:  # noqa: BLE001 - each is loaded by itself then, and tells what is wrong with it
+            return
+        self._known.update({job: states.get(job, VersionedState()) for job in unknown})
 
     def _begin(self, job: JobKey) -> None:
         """Take the job's present lease for all that follows; under another one than before nothing is known of it."""

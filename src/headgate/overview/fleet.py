@@ -70,7 +70,8 @@ def _remembered(store: StateStore | None) -> Remembered:
     if store is None:
         return Remembered(fault=_KEPT_BY_NOBODY)
     try:
-        return Remembered(states=store.states(), orders=store.orders())
+        states = {job: held.state for job, held in store.states().items()}
+        return Remembered(states=states, orders=store.orders())
     except HeadgateError as error:
         return Remembered(fault=f"pauses, trials and rescales in flight are not known: {error}")
 

@@ -87,8 +87,12 @@ class StateStore(Protocol):
     def in_flight(self) -> tuple[JobKey, ...]:
         """Give the jobs that have an open intent or events that wait to be delivered, sorted."""
 
-    def states(self) -> Mapping[JobKey, JobState]:
-        """Give the state of every job at once, for those who look at all of them."""
+    def states(self) -> Mapping[JobKey, VersionedState]:
+        """
+        Give the state of every job that was ever saved, by one query: of a fleet each by itself takes long.
+
+        One that cannot be read makes all fail; `load` tells which one that is.
+        """
 
     def orders(self) -> StandingOrders:
         """Give what people have ordered; asked once in each cycle."""

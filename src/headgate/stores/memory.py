@@ -105,10 +105,10 @@ class MemoryStateStore:
         with self._lock:
             return tuple(sorted(job for job, kept in self._jobs.items() if kept.in_flight))
 
-    def states(self) -> Mapping[JobKey, JobState]:
+    def states(self) -> Mapping[JobKey, VersionedState]:
         """Give the state of every job."""
         with self._lock:
-            return {job: kept.current.state for job, kept in sorted(self._jobs.items())}
+            return {job: kept.current for job, kept in sorted(self._jobs.items()) if kept.current.version}
 
     def orders(self) -> StandingOrders:
         """Give what people have ordered."""

@@ -52,7 +52,7 @@ class SplitStateStore:
         """Give the jobs that have an open intent or events that wait."""
         return self._states.in_flight()
 
-    def states(self) -> Mapping[JobKey, JobState]:
+    def states(self) -> Mapping[JobKey, VersionedState]:
         """Give the state of every job."""
         return self._states.states()
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock
+from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, exc, insert, select, true, update
 
@@ -61,10 +62,7 @@ class SqlStateStore:
         query = select(job_state.c.version, job_state.c.state).where(job_state.c.job == str(job))
         with self._transaction() as connection:
             row = connection.execute(query).one_or_none()
-        if row is None:
-            return VersionedState()
-        state = decode_state(row.state, job=str(job), store=self._name)
-        return VersionedState(state=state, version=row.version)
+        return VersionedState() if row is None else self._versioned(row, str(job))
 
     def save(self, job: JobKey, state: JobState, expected_version: int, /, *, lease: Lease | None = None) -> int:
         """
@@ -125,12 +123,12 @@ class SqlStateStore:
             jobs = connection.execute(query).scalars().all()
         return tuple(sorted(map(JobKey.parse, jobs)))
 
-    def states(self) -> Mapping[JobKey, JobState]:
+    def states(self) -> Mapping[JobKey, VersionedState]:
         """Give the state of every job, by one query."""
-        query = select(job_state.c.job, job_state.c.state).order_by(job_state.c.job)
+        query = select(job_state.c.job, job_state.c.version, job_state.c.state).order_by(job_state.c.job)
         with self._transaction() as connection:
             rows = connection.execute(query).all()
-        return {JobKey.parse(row.job): decode_state(row.state, job=row.job, store=self._name) for row in rows}
+        return {JobKey.parse(row.job): self._versioned(row, row.job) for row in rows}
 
     def orders(self) -> StandingOrders:
         """Give what people have ordered."""
@@ -228,6 +226,9 @@ class SqlStateStore:
             if lease.host != here:
                 message = f"the state store {self._name} is in use on host {lease.host}, this is {here}. {_ONE_HOST}"
                 raise PermanentError(message)
+
+    def _versioned(self, row: Any, job: str) -> VersionedState:
+        return VersionedState(state=decode_state(row.state, job=job, store=self._name), version=row.version)
 
     def _prepare(self) -> bool:
         with self._prepare_once:

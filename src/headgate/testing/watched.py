@@ -264,7 +264,7 @@ class _WatchedStore:
     def in_flight(self) -> tuple[JobKey, ...]:
         return self._store.in_flight()
 
-    def states(self) -> Mapping[JobKey, JobState]:
+    def states(self) -> Mapping[JobKey, VersionedState]:
         return self._store.states()
 
     def orders(self) -> StandingOrders:

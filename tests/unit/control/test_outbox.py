@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
 
 from headgate.control import reports
 from headgate.control.outbox import Outbox
-from headgate.errors import ConflictError, UnreachableError
+from headgate.errors import ConflictError, PermanentError, UnreachableError
 from headgate.model.events import Event
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.state import DelayedScaleDown, JobState, VersionedState, Wish
@@ -28,6 +29,8 @@ class CountingStore(MemoryStateStore):
     """Counts what is asked of it."""
 
     calls: list[str] = field(default_factory=list)
+    unreadable: JobKey | None = None
+    """A job whose state nobody understands."""
 
     def __post_init__(self) -> None:
         """Start empty."""
@@ -36,7 +39,18 @@ class CountingStore(MemoryStateStore):
     def load(self, job: JobKey, /) -> VersionedState:
         """Load."""
         self.calls.append("load")
+        if job == self.unreadable:
+            message = "a newer Headgate wrote it"
+            raise PermanentError(message)
         return super().load(job)
+
+    def states(self) -> Mapping[JobKey, VersionedState]:
+        """Load all."""
+        self.calls.append("states")
+        if self.unreadable:
+            message = "a newer Headgate wrote one of them"
+            raise PermanentError(message)
+        return super().states()
 
     def save(self, job: JobKey, state: JobState, expected_version: int, /, *, lease: Lease | None = None) -> int:
         """Save."""
@@ -69,6 +83,32 @@ async def test_a_state_is_loaded_once(outbox: Outbox, store: CountingStore) -> N
 
     assert (await outbox.open(ORDERS)).state == WISHING
     assert store.calls == ["load", "save"]
+
+
+async def test_many_states_are_loaded_by_one_query(outbox: Outbox, store: CountingStore) -> None:
+    """In the first cycle of a fleet; a job never saved begins with nothing, and a single one is loaded by itself."""
+    fleet = [JobKey("prod", f"job-{number}") for number in range(50)]
+    store.save(fleet[7], WISHING, 0)
+    store.calls.clear()
+
+    opened = await outbox.open_all(fleet)
+
+    assert store.calls == ["states"]
+    assert opened == {job: store.load(job) for job in fleet}
+    store.calls.clear()
+    await outbox.open_all([*fleet, ORDERS])
+    assert store.calls == ["load"]
+
+
+async def test_one_state_that_cannot_be_read_is_that_jobs_error(outbox: Outbox, store: CountingStore) -> None:
+    """All together cannot be had then, all others can."""
+    fleet = [JobKey("prod", f"job-{number}") for number in range(50)]
+    store.unreadable = fleet[7]
+
+    opened = await outbox.open_all(fleet)
+
+    assert isinstance(opened.pop(fleet[7]), PermanentError)
+    assert all(each == VersionedState() for each in opened.values())
 
 
 async def test_what_did_not_change_is_not_written(outbox: Outbox, store: CountingStore) -> None:

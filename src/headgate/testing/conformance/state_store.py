@@ -233,10 +233,10 @@ class StateStoreSuite(StateRetentionSuite):
         assert store.in_flight() == ()
 
     def test_all_states_are_given_at_once(self, store: StateStore) -> None:
-        """Each under its job."""
-        for job in (JOB, OTHER):
-            store.save(job, full_state(), 0)
-        assert store.states() == {JOB: full_state(), OTHER: full_state()}
+        """Each under its job, as it is loaded by itself; of a job that was only looked at there is none."""
+        saved = {job: store.save(job, full_state(), 0) for job in (JOB, OTHER)}
+        store.load(JobKey("local", "looked at"))
+        assert store.states() == {job: store.load(job) for job in saved}
 
     def test_nothing_is_ordered_at_first(self, store: StateStore) -> None:
         """Neither for a job nor for all."""
