@@ -39,6 +39,11 @@ class Manifest:
     switched_ms: int = 0
     """When it took effect, epoch milliseconds of the compactor."""
 
+    @property
+    def name(self) -> str:
+        """Of its file."""
+        return f"manifest-{self.generation:06}.json"
+
     @classmethod
     def of(cls, hour: Hour, name: str | None) -> Manifest:
         """
@@ -62,7 +67,7 @@ class Manifest:
     def save(self, hour: Hour) -> bool:
         """Make it the manifest of an hour, at once and durably; tells whether no other process was faster."""
         fields = asdict(self) | {"version": _VERSION, "absorbed": sorted(self.absorbed)}
-        return files.create_text(hour.folder / f"manifest-{self.generation:06}.json", json.dumps(fields))
+        return files.create_text(hour.folder / self.name, json.dumps(fields))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

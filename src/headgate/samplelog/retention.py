@@ -36,7 +36,9 @@ def _remove(hour: Hour, now: datetime) -> bool:
     """Make all rows of an hour vanish at once for every reader, by a manifest of none, then remove what is in it."""
     if not Snapshot.take(hour).replaced_by("", now):
         return False
-    *others, manifest = files.names(hour.folder)
-    files.remove(hour.folder / name for name in others)
-    files.remove([hour.folder / manifest, hour.folder])
+    # The manifest of none goes last: an older one, which may come after it by name, would make rows of an hour that is
+    # half gone.
+    last = Snapshot.take(hour).manifest.name
+    files.remove(hour.folder / name for name in files.names(hour.folder) if name != last)
+    files.remove([hour.folder / last, hour.folder])
     return True

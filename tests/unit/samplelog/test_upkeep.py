@@ -19,7 +19,7 @@ from headgate.samplelog import files, parquet
 from headgate.samplelog.bucket import ObjectPath
 from headgate.samplelog.compaction import compact
 from headgate.samplelog.files import Address
-from headgate.samplelog.layout import Layout, epoch_ms
+from headgate.samplelog.layout import Hour, Layout, epoch_ms
 from headgate.samplelog.manifest import Manifest, Snapshot
 from headgate.samplelog.reader import LogReader
 from headgate.samplelog.retention import expire
@@ -44,6 +44,16 @@ def rows_of(root: Address) -> list[dict[str, object]]:
     table = LogReader(root).read("samples", START, START + 10 * HOUR)
     rows: list[dict[str, object]] = table.sort_by([("at_ms", "ascending"), ("vertex", "ascending")]).to_pylist()
     return rows
+
+
+def compacted_by_the_first_versions(root: Address) -> Hour:
+    """Put the first hour's samples together as they did: their only manifest had no number."""
+    hour = Layout(root).hour("samples", START)
+    ticks = Snapshot.take(hour).ticks
+    parquet.concatenate(hour.folder / "generation-000003.parquet", TABLES["samples"], ticks)
+    told = {"version": 1, "generation": 3, "absorbed": [path.name for path in ticks], "switched_ms": 0}
+    files.create_text(hour.folder / "manifest.json", json.dumps(told))
+    return hour
 
 
 def tidy(root: Address, minutes: float) -> int:
@@ -147,11 +157,7 @@ def test_of_two_that_compact_an_hour_at_once_one_counts(root: Address) -> None:
 def test_an_hour_that_the_first_versions_compacted_is_read_and_kept_up(root: Address) -> None:
     """Their only manifest had no number, and was replaced."""
     log_with(root, 0, 10)
-    hour = Layout(root).hour("samples", START)
-    ticks = Snapshot.take(hour).ticks
-    parquet.concatenate(hour.folder / "generation-000003.parquet", TABLES["samples"], ticks)
-    told = {"version": 1, "generation": 3, "absorbed": [path.name for path in ticks], "switched_ms": 0}
-    files.create_text(hour.folder / "manifest.json", json.dumps(told))
+    hour = compacted_by_the_first_versions(root)
     assert len(rows_of(root)) == 4
     tidy(root, 70)
     assert files.names(hour.folder) == ["generation-000003.parquet", "manifest.json"]
@@ -229,15 +235,15 @@ class KilledError(BaseException):
 class Bucket(MemoryStore):
     """A bucket at which a process is killed or frozen."""
 
-    kills = False
-    """Whether whoever removes objects dies after the first of them."""
+    kills = 0
+    """After how many objects whoever removes them dies; 0: never."""
     torn = ""
     """The folder whose next listing took so long that nothing in it was there from its begin to its end."""
 
     def delete(self, paths: str | Sequence[str]) -> None:
         """Remove objects, or die over it."""
         if self.kills:
-            super().delete(list(paths)[:1])
+            super().delete(list(paths)[: self.kills])
             raise KilledError
         super().delete(paths)
 
@@ -255,10 +261,26 @@ def test_an_hour_vanishes_at_once_for_every_reader() -> None:
     bucket = Bucket()
     root = ObjectPath("memory://log", bucket)
     log_with(root, 0, 10, 3600)
-    bucket.kills = True
+    bucket.kills = 1
     with pytest.raises(KilledError):
         expire(root, START + HOUR)
     assert [row["at_ms"] for row in rows_of(root)] == [epoch_ms(START + HOUR)] * 2
+
+
+@pytest.mark.parametrize("kills", range(1, 5))
+def test_an_expiry_that_was_killed_does_not_bring_back_what_the_first_versions_compacted(kills: int) -> None:
+    """Their manifest, which comes last by name, must not be the one that is left: it names a file that is gone."""
+    bucket = Bucket()
+    root = ObjectPath("memory://log", bucket)
+    log_with(root, 0, 10, 3600)
+    compacted_by_the_first_versions(root)
+    bucket.kills = kills
+    with pytest.raises(KilledError):
+        expire(root, START + HOUR)
+    assert [row["at_ms"] for row in rows_of(root)] == [epoch_ms(START + HOUR)] * 2
+    bucket.kills = 0
+    expire(root, START + HOUR)
+    assert files.names(root / SAMPLES_HOUR) == []
 
 
 def test_a_listing_during_which_an_hour_was_compacted_does_not_count() -> None:
