@@ -36,7 +36,7 @@ class Entry:
         metrics = known.metrics if known else {}
         rate = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE, math.nan)
         return cls(
-            vertex=proposal.vertex,
+            vertex=proposal.name,
             before=proposal.current,
             after=proposal.wanted,
             rate=two_decimals(rate),

@@ -33,6 +33,7 @@ def run_of(sample: JobSample, started_at: datetime | None, start: Start | None =
         job_id=sample.job_id,
         fingerprint=sample.topology.fingerprint,
         parallelism=sample.topology.parallelism,
+        names=sample.topology.names,
         settings=digest_of(sample.settings),
         started_at=started_at,
         start=start,
@@ -135,6 +136,7 @@ def sick_run(trial: Trial) -> Run:
         job_id=trial.runs_as,
         fingerprint=trial.before.fingerprint,
         parallelism={**trial.before.parallelism, **trial.after},
+        names=trial.before.names,
         settings=trial.before.settings,
         started_at=trial.started_at,
     )

@@ -73,6 +73,7 @@ def open_intent(
         + _time_to_redeploy(redeploy),
         metrics=metrics_at(decision),
         redeploy=redeploy,
+        names={vertex: change.name for vertex, change in decision.changes.items()},
     )
     report = reports.scaling_report(decision, options.scaling_event_interval)
     return replace(state, intent=intent, outbox=(*state.outbox, report))

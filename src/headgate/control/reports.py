@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from headgate.algorithm.report import entries
 from headgate.errors import PluginError
@@ -15,6 +16,7 @@ from headgate.model.state import Intent
 from headgate.model.topology import Topology
 from headgate.plugins.reports import plugin_failed
 
+NAMELESS: Mapping[VertexId, str] = MappingProxyType({})
 DEFAULT_INTERVAL = timedelta(minutes=30)
 """Within which equal events of the fleet as a whole are one."""
 
@@ -25,7 +27,8 @@ def scaling_report(decision: Decision, interval: timedelta) -> Event:
 
     Advice is merged while it stays the same; a rescale that is made is always an event of its own.
     """
-    changes = ", ".join(f"{p.name} {p.current} -> {p.wanted}" for p in decision.changes.values())
+    changed = decision.changes.items()
+    changes = changes_text({vertex: p.current for vertex, p in changed}, {vertex: p.wanted for vertex, p in changed})
     header = "rescaling" if decision.acts else "advice (nothing is changed)"
     return Event(
         at=decision.at,
@@ -34,16 +37,16 @@ def scaling_report(decision: Decision, interval: timedelta) -> Event:
         message=f"{header}: {decision.message} {' '.join(map(str, entries(decision)))}",
         key=f"{decision.job}:{decision.id}" if decision.acts else f"{decision.job}:advice:{changes}",
         subject=decision.job,
-        fields={"decision": decision.id, "acts": int(decision.acts)},
+        fields={"decision": decision.id, "acts": int(decision.acts), "vertices": changes},
         merge_interval=None if decision.acts else interval,
     )
 
 
 def requested(job: JobKey, intent: Intent, now: datetime) -> Event:
     """Say what the engine was asked for."""
-    asked = ", ".join(f"{vertex} {intent.before[vertex]} -> {wanted}" for vertex, wanted in intent.after.items())
-    message = f"asked the engine for {asked}"
-    return _of_intent(job, intent, now, EventReason.SCALING, message, step=f"asked:{intent.attempts}")
+    message = f"asked the engine for {changes_text(intent.before, intent.after, intent.names)}"
+    event = _of_intent(job, intent, now, EventReason.SCALING, message, step=f"asked:{intent.attempts}")
+    return replace(event, fields={**event.fields, "vertices": changes_text(intent.before, intent.after)})
 
 
 def deferred(job: JobKey, decision: Decision, why: str) -> Event:
@@ -207,6 +210,15 @@ def job_presence(job: JobKey, *, appeared: bool, why: str, now: datetime) -> Eve
         message=why,
         key=f"{job}:presence:{now.isoformat()}",
         subject=job,
+    )
+
+
+def changes_text(
+    before: Mapping[VertexId, int], after: Mapping[VertexId, int], names: Mapping[VertexId, str] = NAMELESS
+) -> str:
+    """Name the change of each vertex: for programs by ids, with `names` for people."""
+    return ", ".join(
+        f"{names.get(vertex, vertex)} {before.get(vertex, '?')} -> {wanted}" for vertex, wanted in after.items()
     )
 
 

@@ -25,6 +25,8 @@ class Run:
     """Of the job graph, see `Topology.fingerprint`."""
     parallelism: Mapping[VertexId, int]
     """Of every vertex."""
+    names: Mapping[VertexId, str] = field(default_factory=dict)
+    """What people call each; empty in what an older Headgate has saved."""
     settings: str = ""
     """A digest of the cluster's configuration, as far as the engine tells of it; empty when it does not."""
     started_at: datetime | None = None

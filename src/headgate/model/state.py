@@ -43,6 +43,8 @@ class Intent:
     """The decision that it takes back, if it is a rollback."""
     trial: Trial | None = None
     """What is observed once the engine has taken it, and may have to be before that is known."""
+    names: Mapping[VertexId, str] = field(default_factory=dict)
+    """What people call the vertices that change; empty in what an older Headgate has saved."""
     ordered: bool = False
     """Whether somebody has ordered it: a pause does not hold it up."""
 

@@ -116,6 +116,11 @@ class Topology:
         return {vertex.id: vertex.parallelism for vertex in self.vertices}
 
     @cached_property
+    def names(self) -> Mapping[VertexId, str]:
+        """What people call each vertex."""
+        return {vertex.id: vertex.name for vertex in self.vertices}
+
+    @cached_property
     def unchanged(self) -> tuple[Proposal, ...]:
         """What no policy has touched yet, in the order of the vertices: all go on as they run."""
         return tuple(vertex.unchanged for vertex in self.vertices)

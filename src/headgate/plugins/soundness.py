@@ -98,7 +98,7 @@ def sound_topology(topology: Topology) -> Topology:
     """
     for vertex in topology.vertices:
         if vertex.parallelism < 1 or vertex.max_parallelism < 1 or (vertex.partitions or 0) < 0:
-            message = f"vertex {vertex.id} has {vertex.parallelism} of at most {vertex.max_parallelism} subtasks"
+            message = f"vertex {vertex.name} has {vertex.parallelism} of at most {vertex.max_parallelism} subtasks"
             raise ValueError(message)
     return topology
 
@@ -118,7 +118,7 @@ def sound_parallelism(answer: Mapping[VertexId, Any], topology: Topology) -> Map
     known = {vertex: parallelism for vertex, parallelism in answer.items() if vertex in topology.by_id}
     for vertex, parallelism in known.items():
         if isinstance(parallelism, bool) or not isinstance(parallelism, int) or parallelism < 1:
-            message = f"vertex {vertex} would have {parallelism!r} subtasks"
+            message = f"vertex {topology.by_id[vertex].name} would have {parallelism!r} subtasks"
             raise ValueError(message)
     return known
 
@@ -136,7 +136,7 @@ def _sound_vertex(vertex: Vertex, given: VertexMetrics) -> VertexMetrics:
     given_metrics = sound_overrides(given.metrics)
     metrics = {**given_metrics, **_facts(vertex, given_metrics)}
     rate = metrics.get(ScalingMetric.TRUE_PROCESSING_RATE)
-    needed, factor = _consistent(vertex.id, rate, given)
+    needed, factor = _consistent(vertex.name, rate, given)
     limits = {reason: max(1.0, limit) for reason, limit in given.limits.items() if reason in _LIMITS}
     return VertexMetrics(
         metrics=metrics,
@@ -158,7 +158,7 @@ def _facts(vertex: Vertex, given: Mapping[ScalingMetric, float]) -> Mapping[Scal
     }
 
 
-def _consistent(vertex: VertexId, rate: float | None, given: VertexMetrics) -> tuple[float | None, float | None]:
+def _consistent(vertex: str, rate: float | None, given: VertexMetrics) -> tuple[float | None, float | None]:
     """
     Give needed capacity and factor, each from the other where only one is known.
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
+from headgate.control.reports import changes_text
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.orders import Given
 from headgate.model.rollback import ParallelismBound, Rollback, Side, Trial
 from headgate.ports import JobContext
+
+Names = Mapping[VertexId, str]
+"""What people call vertices; one that is not in it is called by its id."""
 
 
 def rolled_back(
@@ -19,23 +24,23 @@ def rolled_back(
     parts = [
         f"takes back {_change_text(trial)} of {trial.began_at:%H:%M:%S} UTC: {rollback.why}",
         *([note] if note else []),
-        f"the job goes back to {_parallelism_text(rollback.target)}",
+        f"the job goes back to {_parallelism_text(rollback.target, trial.before.names)}",
         f"nothing is scaled {pause_text(rollback)}",
-        *([bounds_text(bounds)] if bounds else []),
+        *([bounds_text(bounds, trial.before.names)] if bounds else []),
     ]
-    return _of_decision(job, trial.decision_id, rollback.at, EventReason.ROLLBACK, "; ".join(parts))
+    return _of_trial(job, trial, rollback.at, EventReason.ROLLBACK, "; ".join(parts))
 
 
 def memory_raised(job: JobKey, trial: Trial, why: str, now: datetime) -> Event:
     """Say that the job gets more memory instead."""
     message = f"more memory is asked for instead of taking back {_change_text(trial)}: {why}"
-    return _of_decision(job, trial.decision_id, now, EventReason.MEMORY_RAISED, message)
+    return _of_trial(job, trial, now, EventReason.MEMORY_RAISED, message)
 
 
 def withheld(job: JobKey, trial: Trial, evidence: str, why_not: str, now: datetime) -> Event:
     """Say that a job is sick after a rescale, and why that is not taken back."""
     message = f"the job is sick since {_change_text(trial)}, and is left alone, as {why_not}: {evidence}"
-    return _of_decision(job, trial.decision_id, now, EventReason.ROLLBACK_WITHHELD, message)
+    return _of_trial(job, trial, now, EventReason.ROLLBACK_WITHHELD, message)
 
 
 def relinquished(job: JobKey, decision_id: str, why: str, now: datetime) -> Event:
@@ -73,10 +78,9 @@ def not_carried_out(job: JobKey, order: Given, why: str, now: datetime) -> Event
 
 def in_vain(job: JobKey, trial: Trial, evidence: str, now: datetime) -> Event:
     """Say that a job is still sick after its rollback: only people can help."""
-    message = (
-        f"the job is sick also after its rollback to {_parallelism_text(trial.after)}, and is left alone: {evidence}"
-    )
-    return _of_decision(job, trial.decision_id, now, EventReason.ROLLBACK_IN_VAIN, message)
+    back_to = _parallelism_text(trial.after, trial.before.names)
+    message = f"the job is sick also after its rollback to {back_to}, and is left alone: {evidence}"
+    return _of_trial(job, trial, now, EventReason.ROLLBACK_IN_VAIN, message)
 
 
 def pause_text(rollback: Rollback) -> str:
@@ -86,20 +90,27 @@ def pause_text(rollback: Rollback) -> str:
     return f"until {rollback.paused_until:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def bounds_text(bounds: tuple[ParallelismBound, ...]) -> str:
+def bounds_text(bounds: tuple[ParallelismBound, ...], names: Names) -> str:
     """Say what no decision goes beyond, and for how long."""
-    sides = [f"{one.vertex} at {'most' if one.side is Side.BELOW else 'least'} {one.limit}" for one in bounds]
+    sides = [
+        f"{names.get(one.vertex, one.vertex)} at {'most' if one.side is Side.BELOW else 'least'} {one.limit}"
+        for one in bounds
+    ]
     return f"until {bounds[0].expires_at:%Y-%m-%d %H:%M:%S} UTC {', '.join(sides)}"
 
 
 def _change_text(trial: Trial) -> str:
-    """Name the change of each vertex."""
-    before = trial.before.parallelism
-    return ", ".join(f"{vertex} {before.get(vertex, '?')} -> {wanted}" for vertex, wanted in trial.after.items())
+    return changes_text(trial.before.parallelism, trial.after, trial.before.names)
 
 
-def _parallelism_text(parallelism: Mapping[VertexId, int]) -> str:
-    return ", ".join(f"{vertex} {subtasks}" for vertex, subtasks in parallelism.items())
+def _parallelism_text(parallelism: Mapping[VertexId, int], names: Names) -> str:
+    return ", ".join(f"{names.get(vertex, vertex)} {subtasks}" for vertex, subtasks in parallelism.items())
+
+
+def _of_trial(job: JobKey, trial: Trial, now: datetime, reason: EventReason, message: str) -> Event:
+    event = _of_decision(job, trial.decision_id, now, reason, message)
+    vertices = changes_text(trial.before.parallelism, trial.after)
+    return replace(event, fields={**event.fields, "vertices": vertices})
 
 
 def _of_decision(job: JobKey, decision_id: str, now: datetime, reason: EventReason, message: str) -> Event:

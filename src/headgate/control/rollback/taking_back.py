@@ -71,13 +71,15 @@ def taken_back(
 
 def _way_back(trial: Trial, sick: Run, target: Run, now: datetime) -> Intent:
     """Give the intent to go from the sick run to the target, its time to be set."""
+    after = changes(sick.parallelism, target.parallelism)
     return Intent(
         decision_id=rollback_id(trial.decision_id),
         decided_at=now,
         job_id=sick.job_id,
         fingerprint=sick.fingerprint,
         before=sick.parallelism,
-        after=changes(sick.parallelism, target.parallelism),
+        after=after,
+        names={vertex: sick.names[vertex] for vertex in after if vertex in sick.names},
         deadline=now,
         redeploy=_redeploy(trial, target),
         takes_back=trial.decision_id,

@@ -79,7 +79,8 @@ def _confirm(intent: Intent, running: JobDetails) -> None:
             continue
         before, after = intent.before[vertex.id], intent.after[vertex.id]
         if not min(before, after) <= vertex.parallelism <= max(before, after):
-            message = f"vertex {vertex.id} runs at {vertex.parallelism}, not from {before} to {after}: nothing was sent"
+            name = intent.names.get(vertex.id, vertex.id)
+            message = f"{name} runs at {vertex.parallelism}, not from {before} to {after}: nothing was sent"
             raise ConflictError(message)
 
 
@@ -89,7 +90,8 @@ def _confirm_asked(intent: Intent, asked: Mapping[VertexId, int]) -> None:
         before, present = intent.before[vertex], asked.get(vertex, after)
         # in between lies what an earlier rescale of ours asked for, where the latest one was never taken
         if not min(before, after) <= present <= max(before, after):
-            message = f"vertex {vertex} is asked to have {present} by somebody else, not {before}: nothing was sent"
+            name = intent.names.get(vertex, vertex)
+            message = f"{name} is asked to have {present} by somebody else, not {before}: nothing was sent"
             raise OvertakenError(message)
 
 

@@ -72,10 +72,11 @@ class Wish:
         Raises:
             RefusedError: a number is none that its vertex can have.
         """
-        most = {vertex.id: vertex.max_parallelism for vertex in self.graph}
+        known = {vertex.id: vertex for vertex in self.graph}
         for vertex, number in self.of.items():
-            if not 1 <= number <= most[vertex]:
-                message = f"vertex {vertex} cannot have {number}: from 1 to its maximum parallelism {most[vertex]}"
+            most = known[vertex].max_parallelism
+            if not 1 <= number <= most:
+                message = f"{known[vertex].name} cannot have {number}: from 1 to its maximum parallelism {most}"
                 raise RefusedError(message)
 
     def confirm(self, intent: Intent) -> None:
@@ -93,7 +94,8 @@ class Wish:
         for vertex, after in intent.after.items():
             before, present = intent.before[vertex], seen.get(vertex, after)
             if not min(before, after) <= present <= max(before, after):
-                message = f"vertex {vertex} has {present}, not from {before} to {after}: nothing was asked for"
+                name = intent.names.get(vertex, vertex)
+                message = f"{name} has {present}, not from {before} to {after}: nothing was asked for"
                 raise OvertakenError(message) if back else ConflictError(message)
 
     def _may_be_written(self, vertex: Vertex) -> bool:
