@@ -46,7 +46,9 @@ def configure(*, json: bool, libraries: LogLevel = LogLevel.WARNING) -> None:
     What asyncio and other libraries log is in there too, from the level `libraries` on: each as a line `library`.
     """
     structlog.configure(**settings(json=json), logger_factory=structlog.PrintLoggerFactory(sys.stdout))
-    logging.basicConfig(level=libraries.value, handlers=[_LibraryHandler(json=json)], force=True)
+    handler = _LibraryHandler(json=json)
+    handler.setLevel(libraries.value)  # also of those that have a level of their own, as SQLAlchemy has
+    logging.basicConfig(level=libraries.value, handlers=[handler], force=True)
 
 
 class _LibraryHandler(logging.Handler):

@@ -67,7 +67,7 @@ def test_what_is_seen_of_a_library_is_an_option(
 ) -> None:
     """From a severity on; what Headgate says itself does not depend on it."""
     logs.configure(json=True, libraries=level)
-    library = logging.getLogger("sqlalchemy.pool")
+    library = logging.getLogger("library.of.the.test")
     for severity in (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR):
         library.log(severity, "connection %d", 7)
     structlog.get_logger("headgate").info("started")
@@ -75,6 +75,18 @@ def test_what_is_seen_of_a_library_is_an_option(
     assert [line["level"] for line in of_library] == seen
     assert {line["message"] for line in of_library} == {"connection 7"}
     assert own["event"] == "started"
+
+
+def test_a_library_that_sets_its_own_level_says_no_more_for_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As SQLAlchemy does as soon as it is imported."""
+    logs.configure(json=True, libraries=LogLevel.ERROR)
+    library = logging.getLogger("library.of.the.test")
+    monkeypatch.setattr(library, "level", logging.INFO)
+    library.warning("slow")
+    library.error("closed")
+    assert [line["message"] for line in lines(capsys)] == ["closed"]
 
 
 def test_a_severity_of_its_own_is_the_next_lower_one(capsys: pytest.CaptureFixture[str]) -> None:
