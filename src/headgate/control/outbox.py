@@ -111,7 +111,7 @@ class Outbox:
         if len(unknown) < _MANY:
             return
         try:
-            states = await asyncio.to_thread(self.store.states)
+            states = await in_threads(self.threads, self.store.states)
         except Exception:  # noqa: BLE001 - each is loaded by itself then, and tells what is wrong with it
             return
         self._known.update({job: states.get(job, VersionedState()) for job in unknown})
