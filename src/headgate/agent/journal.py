@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from headgate.agent.log import log_event
 from headgate.model.decision import Decision
-from headgate.model.events import Event
+from headgate.model.events import Event, EventType
 from headgate.model.samples import JobSample
 from headgate.ports import SampleSink
 
@@ -44,9 +44,10 @@ class Journal:
             self.report(decision)
 
     def handle(self, event: Event, /) -> None:
-        """Keep an event, and log it."""
+        """Keep an event, and log it; one for the log alone is not reported."""
         self.events.append(event)
-        self.report(event)
+        if event.type is not EventType.DEBUG:
+            self.report(event)
         with suppress(Exception):  # whatever the application's logging does, it must not end the agent
             log_event(event)
 

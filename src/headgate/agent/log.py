@@ -11,11 +11,12 @@ from headgate.model.events import Event, EventType
 LOGGER = logging.getLogger("headgate")
 """Everything that the agent says; the application decides where it goes."""
 
+_LEVELS = {EventType.DEBUG: logging.DEBUG, EventType.NORMAL: logging.INFO, EventType.WARNING: logging.WARNING}
+
 
 def log_event(event: Event) -> None:
-    """Write one line, a warning for `EventType.WARNING`."""
-    level = logging.WARNING if event.type is EventType.WARNING else logging.INFO
-    LOGGER.log(level, "%s %s: %s", event.reason.value, event.subject, event.message)
+    """Write one line, at the level that the event's type says."""
+    LOGGER.log(_LEVELS[event.type], "%s %s: %s", event.reason.value, event.subject, event.message)
 
 
 def log_restart(restarted: Restarted) -> None:

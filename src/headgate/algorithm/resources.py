@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from headgate.algorithm.wording import memory_size
 from headgate.model.decision import Notice, Proposal
 from headgate.model.events import EventReason, EventType
 from headgate.model.identity import VertexId
@@ -146,7 +147,7 @@ def _excess(count: int, settings: EngineSettings, options: AutoscalerOptions) ->
     if cpus is not None and options.quota_cpu is not None and count * cpus > options.quota_cpu:
         return f"{count * cpus:g} CPUs, quota.cpu is {options.quota_cpu:g}"
     if memory is not None and options.quota_memory is not None and count * memory > options.quota_memory:
-        return f"{count * memory} bytes of memory, quota.memory is {options.quota_memory}"
+        return f"{memory_size(count * memory)} of memory, quota.memory is {memory_size(options.quota_memory)}"
     return None
 
 

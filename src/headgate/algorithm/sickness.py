@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from math import inf
 
-from headgate.algorithm.wording import amount
+from headgate.algorithm.wording import amount, span
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobMeasure, JobStatus
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
@@ -265,4 +265,4 @@ def _shortage(match: re.Match[str]) -> str:
 
 
 def _seconds(duration: timedelta) -> str:
-    return f"{amount(duration.total_seconds())} s"
+    return span(duration)

@@ -35,6 +35,7 @@ from headgate.model.reasons import Reason
 from headgate.model.state import VersionedState
 from headgate.options.live import Live
 from headgate.options.service import Mode
+from headgate.options.units import format_duration
 from headgate.ports import Candidate, DecisionSink, EventHandler, FleetEvaluator, JobContext
 
 NOBODY: Mapping[JobKey, JobContext] = MappingProxyType({})
@@ -209,7 +210,7 @@ class Cycle:
             async with asyncio.timeout(self.evaluation_limit.total_seconds()):
                 return await asyncio.to_thread(evaluator.evaluate, candidates, now)
         except TimeoutError:
-            return self._unevaluated(candidates, f"no answer within {self.evaluation_limit}", now)
+            return self._unevaluated(candidates, f"no answer within {format_duration(self.evaluation_limit)}", now)
         except Exception as error:  # noqa: BLE001 - open intents are settled all the same, whatever failed here
             return self._unevaluated(candidates, str(error) or type(error).__name__, now)
 

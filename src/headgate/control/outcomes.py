@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from headgate.algorithm.wording import span
 from headgate.control.observation import Observation
 from headgate.model.decision import Decision, Outcome
 from headgate.model.metrics import NotReady
@@ -21,13 +22,13 @@ def unevaluated(seen: Observation) -> NotReady:
 
 def in_flight(intent: Intent, now: datetime) -> NotReady:
     """Say that an earlier change is still under way."""
-    since = (now - intent.decided_at).total_seconds()
+    since = span(now - intent.decided_at)
     if intent.takes_back:
-        message = f"decision {intent.takes_back} is being taken back for {since:.0f} s"
+        message = f"decision {intent.takes_back} is being taken back for {since}"
         return NotReady(reason=Reason.ROLLED_BACK, message=message)
-    left = max((intent.deadline - now).total_seconds(), 0)
-    message = f"decision {intent.decision_id} is under way for {since:.0f} s"
-    return NotReady(reason=Reason.RESCALE_IN_FLIGHT, message=f"{message}, given up or repeated in {left:.0f} s")
+    left = span(max(intent.deadline - now, timedelta()))
+    message = f"decision {intent.decision_id} is under way for {since}"
+    return NotReady(reason=Reason.RESCALE_IN_FLIGHT, message=f"{message}, given up or repeated in {left}")
 
 
 def without_change(decision: Decision, reason: Reason, message: str) -> Decision:

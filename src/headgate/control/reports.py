@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from headgate.algorithm.report import entries
+from headgate.algorithm.wording import span
 from headgate.errors import PluginError
 from headgate.model.decision import Decision, Notice
 from headgate.model.events import Event, EventReason, EventType
@@ -250,4 +251,4 @@ def _of_intent(job: JobKey, intent: Intent, now: datetime, reason: EventReason, 
 
 
 def _since(intent: Intent, now: datetime) -> str:
-    return f"{(now - intent.decided_at).total_seconds():.0f} s"
+    return span(now - intent.decided_at)

@@ -10,7 +10,7 @@ from headgate.model.identity import JobKey
 
 
 class LogEventHandler:
-    """Writes each event as one log line, a warning for `EventType.WARNING`, with the event's fields bound."""
+    """Writes each event as one log line, at the level that its type says, with the event's fields bound."""
 
     def __init__(self, logger: FilteringBoundLogger | None = None) -> None:
         """Log to `logger`, or as structlog is configured."""
@@ -26,5 +26,5 @@ class LogEventHandler:
             subject: str(event.subject),
         }
         line = self._logger.bind(**{**event.fields, **own})
-        write = line.warning if event.type is EventType.WARNING else line.info
+        write = {EventType.DEBUG: line.debug, EventType.WARNING: line.warning}.get(event.type, line.info)
         write(event.reason.value)

@@ -19,7 +19,7 @@ import structlog
 
 from headgate.errors import TransientError
 from headgate.events.delivery import PendingError, identity_of
-from headgate.model.events import Event
+from headgate.model.events import Event, EventType
 from headgate.ports import EventHandler
 
 _log = structlog.get_logger(__name__)
@@ -88,12 +88,14 @@ class QueuedEventHandler:
 
     def handle(self, event: Event, /) -> None:
         """
-        Return if the event was delivered meanwhile, else take it.
+        Return if the event was delivered meanwhile, else take it. One of `EventType.DEBUG` is for the log alone.
 
         Raises:
             PendingError: it waits or is under way; offered again, it is delivered no second time.
             TransientError: no more can wait, or the handler is closed: the event was not taken.
         """
+        if event.type is EventType.DEBUG:
+            return
         identity = identity_of(event)
         with self._changed:
             if identity in self._settled:

@@ -13,6 +13,8 @@ from headgate.model.identity import JobKey
 class EventType(StrEnum):
     """Whether somebody should look."""
 
+    DEBUG = "Debug"
+    """For whoever looks into it: in the log, at level debug, and in no other handler."""
     NORMAL = "Normal"
     WARNING = "Warning"
 
@@ -37,7 +39,7 @@ class EventReason(StrEnum):
     CONFIGURATION_DEFERRED = "ConfigurationDeferred"
     """A change of the job's configuration waits for its next start: the running job cannot take it."""
     CONFIGURATION_RECOMMENDATION = "ConfigurationRecommendation"
-    """Memory settings that fit what was measured."""
+    """Memory settings that fit what was measured; with memory tuning disabled for the log alone, at level debug."""
     SCALING_VETOED = "ScalingVetoed"
     """A decision plugin forbade a rescale."""
     PLUGIN_FAILED = "PluginFailed"

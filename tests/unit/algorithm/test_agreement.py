@@ -90,7 +90,7 @@ def test_a_job_that_would_recover_too_late_grows_though_every_vertex_is_within_i
     found = _decided(RECOVERS, lag=100_000)
 
     assert (found.outcome, found.reason, _wanted(found)) == (Outcome.RESCALE, Reason.AGREEMENT, [7, 7])
-    assert "level again within 278 s (300 s agreed)" in "".join(explain(found))
+    assert "level again within 4.6 min (5 min agreed)" in "".join(explain(found))
     assert _decided(NOTHING, lag=100_000).outcome is Outcome.KEEP
 
 
@@ -203,7 +203,7 @@ def test_a_shrink_that_its_own_downtime_makes_a_breach_is_not_made() -> None:
     found = _decided(FRESH, {"source": 0.4, "sink": 0.4}, downtime=_learnt(180))
 
     assert (found.outcome, found.reason) == (Outcome.KEEP, Reason.LIMITED)
-    assert "would leave it 180 s behind, 120 s are agreed" in found.message
+    assert "would leave it 3 min behind, 2 min are agreed" in found.message
     assert _decided(FRESH, {"source": 0.4, "sink": 0.4}, downtime=_learnt(100)).outcome is Outcome.RESCALE
     assert _decided(FRESH, {"source": 1.6, "sink": 1.6}, downtime=_learnt(180)).outcome is Outcome.RESCALE
 
@@ -325,7 +325,7 @@ def test_it_is_explained_in_numbers() -> None:
 
     assert lines[3:6] == (
         "  a rescale stops the job for 20 s, 10 s to 40 s in 9 of 10 cases (12 rescales of this job)",
-        "  agreement kept: stopped for up to 40 s, then 40 s behind, level again within 93 s (300 s agreed)",
+        "  agreement kept: stopped for up to 40 s, then 40 s behind, level again within 93 s (5 min agreed)",
         "  price: a restart of 40 s costs 320 subtask-seconds, shrinking saves 14400 within 1 h",
     )
 
@@ -337,7 +337,7 @@ def test_a_rescale_that_is_only_advised_keeps_no_agreement(forbids: dict[str, An
 
     assert found.outcome is Outcome.RESCALE
     assert not found.is_made
-    assert _at_risk(found).message == "357 s behind, level again within 833 s (300 s agreed)"
+    assert _at_risk(found).message == "6 min behind, level again within 13.9 min (5 min agreed)"
 
 
 def test_never_level_again_breaks_whatever_is_agreed() -> None:
@@ -350,7 +350,7 @@ def test_never_level_again_breaks_whatever_is_agreed() -> None:
     found = decide(sample(JOB), known, _options(FRESH, max_parallelism=4), START)
 
     assert found.outcome is Outcome.KEEP
-    assert _at_risk(found).message == "0 s behind (120 s agreed), never level again"
+    assert _at_risk(found).message == "0 s behind (2 min agreed), never level again"
 
 
 def test_what_no_source_tells_is_not_taken_for_kept() -> None:
@@ -361,8 +361,8 @@ def test_what_no_source_tells_is_not_taken_for_kept() -> None:
     quiet = decide(sample(JOB), known, _options(FRESH), START)
     broken = decide(sample(JOB), replace(grows, downtime=_learnt(180)), _options(FRESH), START)
 
-    assert "agreement uncertain: lag unknown, at least 0 s behind (120 s agreed)" in explain(quiet)[4]
-    assert "agreement broken: lag unknown, stopped for up to 180 s, then at least 180 s" in explain(broken)[4]
+    assert "agreement uncertain: lag unknown, at least 0 s behind (2 min agreed)" in explain(quiet)[4]
+    assert "agreement broken: lag unknown, stopped for up to 3 min, then at least 3 min" in explain(broken)[4]
 
 
 def test_the_lag_of_a_finished_source_tells_nothing() -> None:

@@ -40,7 +40,7 @@ def evaluated(arriving: float | None = 100.0, *, backlog: bool = True) -> Evalua
 
 def test_a_job_that_falls_behind_with_fewer_subtasks() -> None:
     """No more arrives than before, and it does not keep up: what it was thought to be able to do was wrong."""
-    said = "behind 240 s after a scale-down that its load does not explain: 100 records/s arrive, 100 before it"
+    said = "behind 4 min after a scale-down that its load does not explain: 100 records/s arrive, 100 before it"
     assert falls_behind(rescaled(8, 2), OPTIONS, evaluated()) == said
     assert falls_behind(rescaled(8, 2), OPTIONS, evaluated(109.0)), "rates that were measured twice differ a little"
 

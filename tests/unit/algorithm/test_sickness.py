@@ -296,7 +296,7 @@ def test_failures_until_the_memory_is_there_do_not_count(rule: Rule, text: str) 
 def test_a_job_that_never_runs() -> None:
     """Not for longer than five minutes since the rescale, however long it has been down."""
     down = replace(rescaled(minutes=6, reached=False), status=JobStatus.RESTARTING, down_since=at(30))
-    assert never_running(down, OPTIONS) == "not running for 330 s since the rescale, longer than 5 min: RESTARTING"
+    assert never_running(down, OPTIONS) == "not running for 5.5 min since the rescale, longer than 5 min: RESTARTING"
     assert never_running(replace(down, down_since=at(60)), OPTIONS) is None
     assert never_running(replace(down, now=at(5 * MINUTE), down_since=at(-600)), OPTIONS) is None
     assert never_running(down, own(never_running=timedelta(minutes=10))) is None
@@ -309,7 +309,7 @@ def test_a_job_that_takes_long_to_restart_is_given_as_long() -> None:
     assert never_running(replace(slow, restart_time=timedelta(minutes=12)), OPTIONS) is None
     assert never_running(replace(slow, restart_time=timedelta(seconds=30)), OPTIONS)
     assert never_running(replace(slow, restart_time=timedelta(minutes=12), now=at(13 * MINUTE)), OPTIONS) == (
-        "not running for 750 s since the rescale, longer than 12 min: STARTING"
+        "not running for 12.5 min since the rescale, longer than 12 min: STARTING"
     )
 
 
@@ -322,7 +322,7 @@ def test_a_job_that_its_engine_gave_up() -> None:
 def test_a_rescale_that_does_not_come() -> None:
     """The job runs as before it, ten minutes later, and nobody waits for it any more."""
     waiting = replace(rescaled(minutes=10, reached=False), given_up=True)
-    assert not_reached(waiting, OPTIONS) == "the job still runs as before 600 s after it was to be rescaled"
+    assert not_reached(waiting, OPTIONS) == "the job still runs as before 10 min after it was to be rescaled"
     assert not_reached(replace(waiting, now=at(9 * MINUTE)), OPTIONS) is None
     assert not_reached(replace(waiting, given_up=False), OPTIONS) is None
     assert not_reached(replace(waiting, status=JobStatus.STARTING, down_since=at(590)), OPTIONS) is None

@@ -72,7 +72,7 @@ def _assert_told(world: Scenario, decision: Decision) -> None:
     """Find that the job stays as late as it is, in what is kept and in what was told."""
     assert decision.forecast is not None
     assert decision.forecast.recovery_s == pytest.approx(100_000 / 120)
-    assert any("agreement broken: 357 s behind, level again within 833 s" in line for line in explain(decision))
+    assert any("agreement broken: 6 min behind, level again within 13.9 min" in line for line in explain(decision))
     assert world.events.reasons.count(EventReason.AGREEMENT_AT_RISK) == 1
 
 

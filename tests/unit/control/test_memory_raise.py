@@ -140,5 +140,5 @@ def test_another_ailment_or_a_quota_is_told_of() -> None:
     """Memory is no cure for everything, and is not given without limit."""
     story = Story()
     assert story.asked("checker never-running: not running for 400 s") == "more memory is no cure for that"
-    assert "quota.memory is 1 gb" in (story.asked(quota_memory=2**30) or "")
+    assert "quota.memory is 1024 MiB" in (story.asked(quota_memory=2**30) or "")
     assert (ORDERS.cluster, story.provider.settings) == ("prod", {})

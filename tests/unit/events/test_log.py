@@ -57,6 +57,12 @@ def test_a_warning_is_a_warning(handler: LogEventHandler, output: CapturingLogge
     assert output.calls[0].method_name == "warning"
 
 
+def test_what_nobody_need_look_at_is_a_debug_line(handler: LogEventHandler, output: CapturingLogger) -> None:
+    """Which a service does not show unless it is told to."""
+    handler.handle(replace(EVENT, type=EventType.DEBUG))
+    assert output.calls[0].method_name == "debug"
+
+
 def test_the_subject_may_be_a_cluster(handler: LogEventHandler, output: CapturingLogger) -> None:
     """A cluster's event has no job."""
     handler.handle(replace(EVENT, subject="local"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -60,6 +61,19 @@ def test_several_are_told_at_once(tmp_path: Path) -> None:
             assert [row.key for row in read_events(database, since=EVENT.at)] == ["k"]
             service.expire(EVENT.at + timedelta(days=1))
             assert read_events(database, since=EVENT.at) == ()
+
+
+def test_what_is_for_the_log_alone_is_told_to_nobody_else(tmp_path: Path) -> None:
+    """Neither to a table nor to a plugin; there it is a line at level debug."""
+    told = RecordingEvents()
+    options = EventOptions(handlers=("log", "sql", "mine"), sql=SqlEventOptions(url=f"sqlite:///{tmp_path}/events.db"))
+    with capture_logs() as lines, closing(opened(options, mine=lambda: told)) as service:
+        service.handler.handle(replace(EVENT, type=EventType.DEBUG))
+        deliver(service.handler, replace(EVENT, key="k2"))
+        (database,) = service.databases
+        assert [event.key for event in told.told] == ["k2"]
+        assert [row.key for row in read_events(database, since=EVENT.at)] == ["k2"]
+    assert [line["log_level"] for line in lines] == ["debug", "info"]
 
 
 def test_a_kubernetes_that_is_away_holds_nobody_up(tmp_path: Path) -> None:

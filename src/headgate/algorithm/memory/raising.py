@@ -14,6 +14,7 @@ from enum import StrEnum
 from headgate.algorithm.memory.config import Key, MemoryConfig
 from headgate.algorithm.memory.flink_sizes import FlinkMemory, ProcessMemory, derive_memory
 from headgate.algorithm.memory.network import network_bytes
+from headgate.algorithm.wording import memory_size
 from headgate.model.decision import ConfigChanges
 from headgate.model.samples import EngineSettings
 from headgate.model.topology import Topology
@@ -144,8 +145,8 @@ def _network(flink: FlinkMemory) -> dict[Key, int]:
 def _over_quota(total: int, options: AutoscalerOptions, workers: int) -> str:
     if options.quota_memory is None or total * workers <= options.quota_memory:
         return ""
-    memory, quota = format_memory_size(total * workers), format_memory_size(options.quota_memory)
-    return f"{workers} TaskManagers would take {memory}, quota.memory is {quota}"
+    taken, quota = memory_size(total * workers), memory_size(options.quota_memory)
+    return f"{workers} TaskManagers would take {taken}, quota.memory is {quota}"
 
 
 def _whole(size: int) -> int:

@@ -16,11 +16,13 @@ from headgate.algorithm.memory.flink_sizes import ProcessMemory, derive_memory
 from headgate.algorithm.memory.network import network_bytes
 from headgate.algorithm.memory.pools import Need, Pools, choose_pools, measured
 from headgate.algorithm.resources import Rescale
+from headgate.algorithm.wording import memory_size
 from headgate.model.decision import ConfigChanges, Notice
 from headgate.model.events import EventReason, EventType
 from headgate.model.metrics import EvaluatedMetrics, JobMetric
 from headgate.model.samples import EngineSettings
 from headgate.options.autoscaler import AutoscalerOptions
+from headgate.options.units import parse_memory_size
 
 REMOVALS = frozenset({Key.FLINK_SIZE.value, Key.TASK_HEAP.value, Key.MANAGED_SIZE.value, OLD_MANAGED_SIZE})
 """Settings that would contradict the ones that are made."""
@@ -66,15 +68,18 @@ def tuned_memory(
 
 
 def recommendation(tuned: Tuned, options: AutoscalerOptions) -> Notice:
-    """Tell of the memory settings that fit, and whether they will be used."""
-    settings = ", ".join(f"{key}: {value}" for key, value in sorted(tuned.changes.overrides.items()))
-    removals = ", ".join(sorted(tuned.changes.removals))
-    enabled = "enabled" if options.memory_tuning_enabled else "disabled"
+    """Tell of the memory settings that fit, each in the fields; nobody needs to look where tuning is disabled."""
+    enabled, overrides = options.memory_tuning_enabled, tuned.changes.overrides
+    network, metaspace = (memory_size(parse_memory_size(overrides[key])) for key in (Key.NETWORK_MAX, Key.METASPACE))
+    managed, overhead = (float(overrides[key]) for key in (Key.MANAGED_FRACTION, Key.OVERHEAD_FRACTION))
+    shares = f"network {network}, metaspace {metaspace}, managed {managed:.1%}, overhead {overhead:.1%}"
+    what = "is set" if enabled else "would do; memory tuning is disabled"
     return Notice(
         reason=EventReason.CONFIGURATION_RECOMMENDATION,
-        type=EventType.NORMAL,
-        message=f"memory that fits what was measured: set {settings}; remove {removals}; memory tuning is {enabled}",
+        type=EventType.NORMAL if enabled else EventType.DEBUG,
+        message=f"a TaskManager of {memory_size(tuned.total_bytes)} ({shares}) fits what was measured, and {what}",
         key="MemoryTuning",
+        fields={**overrides, "removed": ", ".join(sorted(tuned.changes.removals))},
     )
 
 

@@ -11,7 +11,8 @@ from headgate.algorithm.memory.config import Key, MemoryConfig
 from headgate.algorithm.memory.flink_sizes import ProcessMemory, derive_memory
 from headgate.algorithm.memory.tuning import Tuned, Untuned, recommendation, tuned_memory
 from headgate.algorithm.resources import Rescale
-from headgate.model.events import EventReason
+from headgate.algorithm.wording import memory_size
+from headgate.model.events import EventReason, EventType
 from headgate.model.metrics import EvaluatedMetrics, JobMetric, JobValue
 from headgate.model.samples import EngineSettings
 from headgate.options.autoscaler import AutoscalerOptions
@@ -141,12 +142,17 @@ def test_without_a_valid_memory_configuration_there_is_nothing_to_tune(
     assert reason in found.reason
 
 
-@pytest.mark.parametrize(("enabled", "word"), [(True, "enabled"), (False, "disabled")])
-def test_the_recommendation_tells_what_would_be_set(word: str, *, enabled: bool) -> None:
-    """It is given whether or not tuning is enabled, and says so."""
-    notice = recommendation(_tuned(), AutoscalerOptions(memory_tuning_enabled=enabled))
+@pytest.mark.parametrize(("enabled", "kind"), [(True, EventType.NORMAL), (False, EventType.DEBUG)])
+def test_a_recommendation_that_nobody_asked_for_is_for_the_log_alone(kind: EventType, *, enabled: bool) -> None:
+    """In units that people read; the settings themselves are in the fields."""
+    tuned = _tuned()
+    notice = recommendation(tuned, AutoscalerOptions(memory_tuning_enabled=enabled))
 
     assert (notice.reason, notice.key) == (EventReason.CONFIGURATION_RECOMMENDATION, "MemoryTuning")
-    assert "taskmanager.memory.managed.fraction: 0.000" in notice.message
-    assert "taskmanager.memory.flink.size" in notice.message
-    assert notice.message.endswith(word)
+    assert notice.type is kind
+    assert notice.message.startswith(f"a TaskManager of {memory_size(tuned.total_bytes)} (network ")
+    assert "managed 0.0%" in notice.message
+    assert ("disabled" in notice.message) is not enabled
+    assert "bytes" not in notice.message
+    assert notice.fields["taskmanager.memory.process.size"] == f"{tuned.total_bytes} bytes"
+    assert "taskmanager.memory.flink.size" in str(notice.fields["removed"])

@@ -26,6 +26,7 @@ from headgate.errors import HeadgateError, NotFoundError, RefusedError, Transien
 from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Launch, Redeploy, Start, way_back_of
 from headgate.model.state import Intent
+from headgate.options.units import format_duration
 
 _log = structlog.get_logger(__name__)
 
@@ -166,7 +167,7 @@ class Course:
         if not sight.back:
             await self._refuse_what_ran(successor)
         if successor.status is JobStatus.CANCELED:
-            why = f"its tasks did not all run within {self.launch.start_limit}"
+            why = f"its tasks did not all run within {format_duration(self.launch.start_limit)}"
         else:
             why = await failure(self.client, successor)
         await self._go_back(sight, why)

@@ -15,6 +15,7 @@ from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus
 from headgate.model.redeploy import Launch, Start
 from headgate.options.service import ClusterOptions
+from headgate.options.units import format_duration
 
 _POLL_S = 0.3
 
@@ -72,7 +73,7 @@ async def _await_start(client: FlinkClient, key: JobKey, job_id: str, limit: tim
             await _await_running(client, key, job_id)
     except TimeoutError as error:
         await client.patch(f"/jobs/{job_id}?mode=cancel")
-        message = f"{key} did not start within {limit}, and was cancelled"
+        message = f"{key} did not start within {format_duration(limit)}, and was cancelled"
         raise RefusedError(message) from error
 
 
