@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from headgate.algorithm.wording import span
 from headgate.control.observation import Observation
@@ -22,11 +22,11 @@ def unevaluated(seen: Observation) -> NotReady:
 
 def in_flight(intent: Intent, now: datetime) -> NotReady:
     """Say that an earlier change is still under way."""
-    since = span(now - intent.decided_at)
+    since = span(round((now - intent.decided_at).total_seconds()))
     if intent.takes_back:
         message = f"decision {intent.takes_back} is being taken back for {since}"
         return NotReady(reason=Reason.ROLLED_BACK, message=message)
-    left = span(max(intent.deadline - now, timedelta()))
+    left = span(round(max((intent.deadline - now).total_seconds(), 0)))
     message = f"decision {intent.decision_id} is under way for {since}"
     return NotReady(reason=Reason.RESCALE_IN_FLIGHT, message=f"{message}, given up or repeated in {left}")
 

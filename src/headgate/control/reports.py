@@ -251,4 +251,4 @@ def _of_intent(job: JobKey, intent: Intent, now: datetime, reason: EventReason, 
 
 
 def _since(intent: Intent, now: datetime) -> str:
-    return span(now - intent.decided_at)
+    return span(round((now - intent.decided_at).total_seconds()))

@@ -73,11 +73,11 @@ def recommendation(tuned: Tuned, options: AutoscalerOptions) -> Notice:
     network, metaspace = (memory_size(parse_memory_size(overrides[key])) for key in (Key.NETWORK_MAX, Key.METASPACE))
     managed, overhead = (float(overrides[key]) for key in (Key.MANAGED_FRACTION, Key.OVERHEAD_FRACTION))
     shares = f"network {network}, metaspace {metaspace}, managed {managed:.1%}, overhead {overhead:.1%}"
-    what = "is set" if enabled else "would do; memory tuning is disabled"
+    what = "it is asked for" if enabled else "memory tuning is disabled"
     return Notice(
         reason=EventReason.CONFIGURATION_RECOMMENDATION,
         type=EventType.NORMAL if enabled else EventType.DEBUG,
-        message=f"a TaskManager of {memory_size(tuned.total_bytes)} ({shares}) fits what was measured, and {what}",
+        message=f"a TaskManager of {memory_size(tuned.total_bytes)} ({shares}) fits what was measured; {what}",
         key="MemoryTuning",
         fields={**overrides, "removed": ", ".join(sorted(tuned.changes.removals))},
     )
