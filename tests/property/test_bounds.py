@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from headgate.algorithm.alignment import AlignmentMode
 from headgate.algorithm.bounds import within
-from headgate.algorithm.decide import decide
+from headgate.algorithm.decide import LoadChain, decide
 from headgate.algorithm.plan import groups
-from headgate.algorithm.review import Bounds, amended
+from headgate.algorithm.review import amended
 from headgate.algorithm.rules import rules_of
 from headgate.control.redeployment import Redeployment
 from headgate.model.decision import ConfigChanges, Decision, Outcome
@@ -170,8 +170,10 @@ def test_no_plugin_crosses_a_bound(
     graph: Topology, needed: list[float], option: AutoscalerOptions, state: JobState, asked: dict[VertexId, int]
 ) -> None:
     """Whatever it answers, for whatever vertex."""
-    plan = Bounds(sample=sample(graph), options=option, state=state)
-    decision = amended(_rescale(graph, needed, option, state), asked, ConfigChanges(), plan, plugin="p")
+    wanted = _rescale(graph, needed, option, state)
+    assert wanted.evaluated is not None
+    rules = LoadChain.of(sample(graph), wanted.evaluated, option, NOW, state=state)
+    decision = amended(wanted, asked, ConfigChanges(), rules, plugin="p")
     assert not crosses(decision, state)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
@@ -16,6 +17,8 @@ from headgate.algorithm.reactive.shares import SlotWish, shares
 from headgate.algorithm.reactive.slots import groups_of, slots_of, within_slots
 from headgate.algorithm.reactive.timings import Offers, offered
 from headgate.algorithm.reactive.workers import Fleet, fleet_after, workers_for
+from headgate.algorithm.review import amended
+from headgate.model.decision import ConfigChanges, Outcome
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
@@ -23,7 +26,7 @@ from headgate.model.state import UNSEEN
 from headgate.model.topology import Edge, ShipStrategy, Topology, Vertex
 from headgate.options.reactive import ReactiveOptions, WorkersOptions
 from headgate.plugins.worker.wire import packed
-from headgate.testing.builders import ORDERS, START, at, sample
+from headgate.testing.builders import ORDERS, START, at, evaluated, sample
 from headgate.testing.reacting import reactive
 
 SLOTS = st.integers(0, 80)
@@ -129,6 +132,23 @@ def test_whatever_a_policy_gives_is_held_to_the_bounds(topology: Topology, slots
     targets = react(reaction(topology, slots, given_out)).targets
     for vertex in topology.vertices:
         assert 1 <= targets[vertex.id] <= max(vertex.largest, vertex.parallelism)
+    assert slots_of(topology, targets) <= max(slots, groups_of(topology))
+
+
+@given(topology=topologies(), slots=st.integers(1, 200), data=st.data(), behind=st.booleans())
+def test_whatever_a_plugin_makes_of_that_is_held_to_the_same(
+    topology: Topology, slots: int, data: st.DataObject, *, behind: bool
+) -> None:
+    """To the bounds and the slots; and what is behind loses by a plugin no subtask that its slots do not take."""
+    asked = {vertex: data.draw(st.integers(-3, 400)) for vertex in topology.by_id}
+    rules = reaction(topology, slots, uniform(slots, topology))
+    rules = replace(rules, need=replace(rules.need, evaluated=evaluated(topology, {}, backlog=behind)))
+    rescale = replace(react(rules), outcome=Outcome.RESCALE)
+    targets = amended(rescale, asked, ConfigChanges(), rules, plugin="p").targets
+    for vertex in topology.vertices:
+        assert 1 <= targets[vertex.id] <= max(vertex.largest, vertex.parallelism)
+        running = within_slots(topology, topology.parallelism, slots)[vertex.id]
+        assert not behind or targets[vertex.id] >= min(rescale.targets[vertex.id], running, vertex.largest)
     assert slots_of(topology, targets) <= max(slots, groups_of(topology))
 
 

@@ -22,9 +22,9 @@ from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
 
 
-def keeping_agreement(owed: Owed, vertex: VertexId) -> Policy:
+def recovering_in_time(owed: Owed, vertex: VertexId) -> Policy:
     """
-    Propose no less than what recovers in time, and shrink nothing where its own downtime would break what is agreed.
+    Propose no less than what recovers in time.
 
     A vertex that does not recover in time as it runs is a cause for a rescale, if it recovers sooner by that.
     One that recovers as long as nothing stops the job only grows along when another one is rescaled.
@@ -37,13 +37,28 @@ def keeping_agreement(owed: Owed, vertex: VertexId) -> Policy:
 
     def policy(proposal: Proposal) -> Proposal:
         if proposal.wanted < proposal.current and not is_late:
-            if why := owed.why_large:
-                return proposal.limited_to(proposal.current, Reason.AGREEMENT, why)
-            return proposal.limited_to(max(proposal.wanted, least), Reason.AGREEMENT, detail)
+            return proposal
         grown = proposal.limited_to(max(proposal.wanted, least), Reason.AGREEMENT, detail)
         if grown is proposal and not is_late:
             return proposal
         return replace(grown, outside=is_late or (proposal.outside and proposal.wanted > proposal.current))
+
+    return policy
+
+
+def not_breaking_agreement(owed: Owed, vertex: VertexId) -> Policy:
+    """Shrink no further than what recovers in time, and not at all where the downtime would break what is agreed."""
+    load = owed.loads.get(vertex)
+    if load is None:
+        return _left
+    least, detail = owed.least(load), _detail(owed, load)
+
+    def policy(proposal: Proposal) -> Proposal:
+        if proposal.wanted >= proposal.current:
+            return proposal
+        if why := owed.why_large:
+            return proposal.limited_to(proposal.current, Reason.AGREEMENT, why)
+        return proposal.limited_to(max(proposal.wanted, min(least, proposal.current)), Reason.AGREEMENT, detail)
 
     return policy
 

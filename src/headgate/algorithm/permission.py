@@ -16,7 +16,7 @@ from headgate.algorithm.price import weighed
 from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import Rules, rules_of
 from headgate.algorithm.weighing import in_time
-from headgate.model.decision import ConfigChanges, Decision, Outcome
+from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings, JobSample
@@ -28,9 +28,7 @@ def permitted(
     decision: Decision, sample: JobSample, evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History
 ) -> Decision:
     """Give a wanted rescale as it may be made: as it is, as advice only, with other settings, or not at all."""
-    decision = weighed(decision, evaluated, options, history)
-    if decision.outcome is Outcome.RESCALE:
-        decision = in_time(decision, evaluated, options, (decision.at - sample.running_since).total_seconds())
+    decision = worthwhile(decision, sample, evaluated, options, history)
     if decision.outcome is not Outcome.RESCALE:
         return decision
     if not options.scaling_enabled:
@@ -39,7 +37,23 @@ def permitted(
     if period is not None:
         message = f"{decision.message}; not now, by excluded.periods {period}"
         return replace(decision, reason=Reason.EXCLUDED_PERIOD, message=message)
-    return _within_quota(decision, sample, evaluated, options)
+    return _tuned_within_quota(decision, sample, evaluated, options)
+
+
+def worthwhile(
+    decision: Decision, sample: JobSample, evaluated: EvaluatedMetrics, options: AutoscalerOptions, history: History
+) -> Decision:
+    """Keep the job as it is where a rescale costs more than it saves, or is better made once more is known."""
+    decision = weighed(decision, evaluated, options, history)
+    if decision.outcome is not Outcome.RESCALE:
+        return decision
+    return in_time(decision, evaluated, options, (decision.at - sample.running_since).total_seconds())
+
+
+def within_quota(decision: Decision, sample: JobSample, options: AutoscalerOptions, *, true_total: bool) -> Decision:
+    """Keep the job as it is where a rescale exceeds its quota, see `quota_reached`, with the memory of now."""
+    rescale = Rescale.of(sample.topology, decision.proposals)
+    return _refused(decision, quota_reached(rescale, sample.settings, options, true_total=true_total))
 
 
 def excluded_period(options: AutoscalerOptions, at: datetime) -> str | None:
@@ -47,7 +61,7 @@ def excluded_period(options: AutoscalerOptions, at: datetime) -> str | None:
     return is_excluded(options.excluded_periods, at, options.excluded_periods_time_zone)
 
 
-def _within_quota(
+def _tuned_within_quota(
     decision: Decision, sample: JobSample, evaluated: EvaluatedMetrics, options: AutoscalerOptions
 ) -> Decision:
     rules, settings = rules_of(options), sample.settings
@@ -58,12 +72,14 @@ def _within_quota(
         if options.memory_tuning_enabled:
             decision = replace(decision, config=tuned.changes)
             settings = replace(settings, task_manager_memory_bytes=_counted_memory(tuned, settings, rules))
-    quota = quota_reached(rescale, settings, options, true_total=Deviation.TRUE_QUOTA in rules)
+    return _refused(decision, quota_reached(rescale, settings, options, true_total=Deviation.TRUE_QUOTA in rules))
+
+
+def _refused(decision: Decision, quota: Notice | None) -> Decision:
     if quota is None:
         return decision
-    notices = (*decision.notices, quota)
     kept = replace(decision, outcome=Outcome.KEEP, reason=Reason.RESOURCE_QUOTA, message=quota.message)
-    return replace(kept, notices=notices, config=ConfigChanges())
+    return replace(kept, notices=(*decision.notices, quota), config=ConfigChanges())
 
 
 def _counted_memory(tuned: Tuned, settings: EngineSettings, rules: Rules) -> int | None:

@@ -111,18 +111,6 @@ def at_most(limits: Limits) -> Policy:
     return lambda each: each.limited_to(min(each.wanted, limits.upper), Reason.MAX_PARALLELISM, detail)
 
 
-def not_shrinking_early(granted: int | None) -> Policy:
-    """Shrink no further than the delayed scale-down has granted by now; None where no wish to shrink is pending."""
-
-    def policy(proposal: Proposal) -> Proposal:
-        if granted is None:
-            return proposal
-        least = max(proposal.wanted, min(granted, proposal.current))
-        return proposal.limited_to(least, Reason.SCALE_DOWN_DELAYED, f"the wish to shrink waits; granted are {granted}")
-
-    return policy
-
-
 def within_key_groups(key_groups: int) -> Policy:
     """Keep to the engine's own bound: a subtask without a key group cannot exist."""
 
@@ -203,6 +191,11 @@ _LIMITING = {
 def is_held(vertex: Vertex, options: AutoscalerOptions) -> bool:
     """Tell whether a vertex is never scaled: it has finished, or is excluded."""
     return vertex.finished or vertex.id in options.vertex_exclude_ids
+
+
+def not_moving_unknown(proposal: Proposal) -> Proposal:
+    """Keep the running parallelism of a vertex of which too little is known to tell what it can do."""
+    return proposal.limited_to(proposal.current, Reason.MISSING_METRICS, "what the vertex can do is not known")
 
 
 def held(*, hold: bool, why: str) -> Policy:

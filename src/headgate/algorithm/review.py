@@ -1,91 +1,92 @@
 """
-A wanted rescale after somebody's decision plugin had its say: held to the job's bounds again, or forbidden.
+A wanted rescale after somebody's decision plugin had its say: what it asks for is a wish like any other.
 
-Whoever writes a plugin may err; what is never done without it is never done with it either.
+It goes through the chain of rules that the job's own wishes go through, so what is never done without a plugin is never
+done with it either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
 
-from headgate.algorithm.bounds import bounded
 from headgate.algorithm.decide import decision_id
 from headgate.algorithm.outlook import reckoned
-from headgate.algorithm.plan import Plan, with_equal_ends
-from headgate.algorithm.policies import (
-    Limits,
-    Policy,
-    at_least,
-    at_most,
-    held,
-    not_shrinking_early,
-    not_shrinking_in_backlog,
-    step_down_within,
-    within_key_groups,
-    within_partitions,
-)
-from headgate.algorithm.resources import Rescale, quota_reached
-from headgate.algorithm.rules import rules_of
-from headgate.algorithm.sharing import evened, shared
-from headgate.algorithm.signals import closed_to_all, signalled
+from headgate.algorithm.plan import Plan
+from headgate.algorithm.signals import closed_to_all
 from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome, Proposal
 from headgate.model.events import EventReason, EventType
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
-from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.options.deviations import Deviation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """What a job is held to."""
+class Chain(Protocol):
+    """The rules of one job: `decide.LoadChain` by its load, `reactive.decide.Reaction` by its slots."""
 
-    sample: JobSample
-    options: AutoscalerOptions
-    state: JobState
+    @property
+    def sample(self) -> JobSample:
+        """Return what was decided on."""
+
+    @property
+    def options(self) -> AutoscalerOptions:
+        """Return the options that hold."""
+
+    @property
+    def state(self) -> JobState:
+        """Return the job's past."""
+
+    def held(self, plan: Plan, asked: Collection[VertexId], /) -> Plan:
+        """Hold the wishes that somebody has for some vertices to the rules; the others have passed them before."""
+
+    def verdict(self, plan: Plan, /) -> tuple[Outcome, Reason, str]:
+        """Tell whether a plan is worth a rescale, and why."""
+
+    def permitted(self, decision: Decision, /) -> Decision:
+        """Look again whether a rescale that has become another one may be made."""
 
 
 def amended(
-    decision: Decision, wanted: Mapping[VertexId, int], config: ConfigChanges, bounds: Bounds, *, plugin: str
+    decision: Decision, wanted: Mapping[VertexId, int], config: ConfigChanges, chain: Chain, *, plugin: str
 ) -> Decision:
     """
-    Give a rescale as a plugin wants it, as far as the job's bounds allow that.
+    Give a rescale as a plugin wants it, as far as the job's rules allow that.
 
     Args:
         decision: the rescale.
         wanted: parallelism of the vertices that are to change; the others stay, unknown ones are left out.
         config: replaces the changes of the configuration.
-        bounds: of the job.
+        chain: the rules.
         plugin: its name, for the trail.
     """
-    plan = tuple(_bounded(proposal, wanted, decision, bounds, plugin=plugin) for proposal in decision.proposals)
-    topology, options = bounds.sample.topology, bounds.options
-    if Deviation.FORWARD_EQUAL in rules_of(options):
-        plan = with_equal_ends(topology, plan, options)
-    plan = shared(plan, bounds.sample, options)
-    plan = bounded(plan, topology, options, bounds=bounds.state.bounds, now=decision.at)
-    plan = evened(signalled(plan, bounds.sample, options, now=decision.at, state=bounds.state), bounds.sample)
-    closed = closed_to_all(bounds.sample, options, decision.at)
+    wishes = tuple(_wish(proposal, wanted, plugin) for proposal in decision.proposals)
+    asked = {new.vertex for new, old in zip(wishes, decision.proposals, strict=True) if new is not old}
+    plan = chain.held(wishes, asked)
+    closed = closed_to_all(chain.sample, chain.options, decision.at)
     if closed:
         config = ConfigChanges()
-    settings = _added(decision.config, config).entries
+    outcome, reason, why = chain.verdict(plan)
+    if closed and outcome is not Outcome.RESCALE:
+        reason, why = Reason.GATE, closed
+    if outcome is not Outcome.RESCALE:
+        plan = tuple(each.limited_to(each.current, reason, why) for each in plan)
+    topology, settings = chain.sample.topology, _added(decision.config, config).entries
     unknown = [f"no vertex {vertex} (left out)" for vertex in sorted(wanted.keys() - topology.by_id.keys())]
+    told = _told(decision.proposals, plan, [*settings, *unknown], plugin=plugin)
     changed = replace(
         decision,
         id=decision_id(decision.job, decision.at, plan),
-        message=decision.message + _told(decision.proposals, plan, [*settings, *unknown], plugin=plugin),
+        message=decision.message + told,
         proposals=plan,
         config=config,
+        notices=(*decision.notices, *_new_notices(plan, asked, decision)),
     )
-    if changed.changes or config != ConfigChanges():
-        return reckoned(changed, topology, options, bounds.state)
-    why = f"as {closed}" if closed else "within the bounds of the job"
-    message = f"plugin {plugin} leaves nothing to change {why}: {decision.message}"
-    reason = Reason.GATE if closed else Reason.LIMITED
+    if outcome is Outcome.RESCALE or config != ConfigChanges():
+        return reckoned(changed, topology, chain.options, chain.state)
+    message = f"plugin {plugin} leaves nothing to change, as {why}"
     return replace(changed, outcome=Outcome.KEEP, reason=reason, message=message)
 
 
@@ -108,43 +109,19 @@ def forbidden(decision: Decision, *, plugin: str) -> Decision:
     )
 
 
-def within_quota(decision: Decision, bounds: Bounds) -> Decision:
-    """Keep the job as it is where what plugins made of the rescale exceeds its quota, with the memory of now."""
-    true_total = Deviation.TRUE_QUOTA in rules_of(bounds.options)
-    rescale = Rescale.of(bounds.sample.topology, decision.proposals)
-    quota = quota_reached(rescale, bounds.sample.settings, bounds.options, true_total=true_total)
-    if quota is None or decision.outcome is not Outcome.RESCALE:
-        return decision
-    kept = replace(decision, outcome=Outcome.KEEP, reason=Reason.RESOURCE_QUOTA, message=quota.message)
-    return replace(kept, notices=(*decision.notices, quota), config=ConfigChanges())
-
-
-def _bounded(
-    proposal: Proposal, wanted: Mapping[VertexId, int], decision: Decision, bounds: Bounds, *, plugin: str
-) -> Proposal:
+def _wish(proposal: Proposal, wanted: Mapping[VertexId, int], plugin: str) -> Proposal:
+    """Return what a plugin wishes for a vertex, as a cause of its own; the very same proposal where it agrees."""
+    asked = wanted.get(proposal.vertex, proposal.current)
+    if asked == proposal.wanted:
+        return proposal
     detail = f"plugin {plugin} wants it" if proposal.vertex in wanted else f"plugin {plugin} wants no change"
-    asked = proposal.limited_to(wanted.get(proposal.vertex, proposal.current), Reason.DECISION_PLUGIN, detail)
-    backlog = decision.evaluated is not None and decision.evaluated.backlog
-    granted = proposal.wanted if proposal.delayed else None
-    policies = _policies(bounds.sample.topology.by_id[proposal.vertex], bounds.options, backlog=backlog)
-    for policy in (*policies, not_shrinking_early(granted)):
-        asked = policy(asked)
-    return asked
+    wish = replace(proposal, outside=True, expected_rate=None, notices=())
+    return wish.limited_to(asked, Reason.DECISION_PLUGIN, detail)
 
 
-def _policies(vertex: Vertex, options: AutoscalerOptions, *, backlog: bool) -> tuple[Policy, ...]:
-    rules, limits = rules_of(options), Limits.of(vertex, options)
-    partitions = vertex.partitions if Deviation.PARTITIONS_BOUND in rules else None
-    return (
-        step_down_within(options.scale_down_max_factor),
-        at_least(limits),
-        at_most(limits),
-        within_key_groups(vertex.max_parallelism),
-        within_partitions(partitions and max(partitions, vertex.parallelism)),
-        not_shrinking_in_backlog(backlog=backlog and Deviation.BACKLOG_KEEPS in rules),
-        held(hold=vertex.finished, why="the vertex has finished"),
-        held(hold=vertex.id in options.vertex_exclude_ids, why="excluded by vertex.exclude.ids"),
-    )
+def _new_notices(plan: Plan, asked: Collection[VertexId], decision: Decision) -> list[Notice]:
+    noticed = (notice for proposal in plan if proposal.vertex in asked for notice in proposal.notices)
+    return [notice for notice in noticed if notice not in decision.notices]
 
 
 def _added(before: ConfigChanges, after: ConfigChanges) -> ConfigChanges:

@@ -64,8 +64,9 @@ def _listed(parts: Sequence[str]) -> str:
 
 def _cause(proposal: Proposal, evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> str:
     known = evaluated.vertices[proposal.vertex]
-    if known.basis:
-        return f"{proposal.name}: {known.basis}, {proposal.current} -> {proposal.wanted}"
+    by_plugin = [step.detail for step in proposal.steps if step.reason is Reason.DECISION_PLUGIN]
+    if basis := by_plugin[-1] if by_plugin else known.basis:
+        return f"{proposal.name}: {basis}, {proposal.current} -> {proposal.wanted}"
     true_rate = amount(known.metrics[ScalingMetric.TRUE_PROCESSING_RATE])
     return (
         f"{proposal.name}: {true_rate}/s true rate, {_need(known, options.utilization_target)}, "

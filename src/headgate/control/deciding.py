@@ -15,9 +15,9 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from headgate.algorithm.alignment import AlignmentMode, OwnAlignment, Span
-from headgate.algorithm.decide import decide
+from headgate.algorithm.decide import LoadChain, decide
 from headgate.algorithm.propose import UNKNOWN
-from headgate.algorithm.review import Bounds, amended, forbidden, within_quota
+from headgate.algorithm.review import Chain, amended, forbidden
 from headgate.control.examining import Examined, examined, others_checkers, own_checkers
 from headgate.errors import PluginError
 from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome
@@ -51,8 +51,8 @@ class Decider(Protocol):
     ) -> Decision:
         """Decide by a job's numbers and its past."""
 
-    async def review(self, ctx: JobContext, sample: JobSample, decision: Decision, state: JobState) -> Decision:
-        """Let the job's decision plugins have their say on a rescale that follows from something else."""
+    async def review(self, ctx: JobContext, decision: Decision, chain: Chain) -> Decision:
+        """Let the job's decision plugins have their say on a rescale, held to the rules that it follows from."""
 
 
 class PlainDecider:
@@ -68,7 +68,7 @@ class PlainDecider:
         """Decide."""
         return decide(sample, answer, ctx.options, now, state)
 
-    async def review(self, _ctx: JobContext, _sample: JobSample, decision: Decision, _state: JobState) -> Decision:
+    async def review(self, _ctx: JobContext, decision: Decision, _chain: Chain) -> Decision:
         """Leave it as it is."""
         return decision
 
@@ -113,12 +113,11 @@ class PluginDecider:
             return decided or self._overdue(options, decide(sample, answer, options, now, state))
         return decide(sample, answer, options, now, state)
 
-    async def review(self, ctx: JobContext, sample: JobSample, decision: Decision, state: JobState) -> Decision:
+    async def review(self, ctx: JobContext, decision: Decision, chain: Chain) -> Decision:
         """Ask the job's decision plugins about a rescale; without an answer in time it is made as it is."""
         if decision.outcome is not Outcome.RESCALE or not ctx.options.custom_executors:
             return decision
-        bounds = Bounds(sample=sample, options=ctx.options, state=state)
-        reviewed: Decision | None = await self._in_time(ctx, partial(self._reviewed, ctx, decision, bounds))
+        reviewed: Decision | None = await self._in_time(ctx, partial(self._reviewed, ctx, decision, chain))
         return reviewed or self._overdue(ctx.options, decision)
 
     async def _in_time(self, ctx: JobContext, call: Callable[[], T]) -> T | None:
@@ -144,32 +143,32 @@ class PluginDecider:
         return NotReady(reason=Reason.JOB_UNRECOVERABLE, message=evidence) if evidence else None
 
     def _decided(self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState) -> Decision:
-        decision = self._aligned(ctx.options, sample, answer, now, state)
-        if decision.outcome is not Outcome.RESCALE or not ctx.options.custom_executors:
-            return decision
-        return self._reviewed(ctx, decision, Bounds(sample=sample, options=ctx.options, state=state))
-
-    def _aligned(
-        self, options: AutoscalerOptions, sample: JobSample, answer: Answer, now: datetime, state: JobState
-    ) -> Decision:
         """Decide with the job's own alignment mode; by the built-in one where that fails."""
-        name = options.alignment_mode
-        if name is None or not names_own_mode(options):
-            return decide(sample, answer, options, now, state)
-        try:
-            own = _own_alignment(self.host.ready(Kind.ALIGNMENT_MODE, name), sample, answer)
-            return decide(sample, answer, options, now, state, align=own)
-        except PluginError as error:
-            return _noticing(decide(sample, answer, options, now, state), [failure_noticed(error)])
+        options, name = ctx.options, ctx.options.alignment_mode
 
-    def _reviewed(self, ctx: JobContext, decision: Decision, bounds: Bounds) -> Decision:
-        chain, failed = self.host.chain(Kind.DECISION_PLUGIN, ctx.options.custom_executors)
-        decision = _noticing(decision, map(failure_noticed, failed))
-        for plugin in chain:
-            if decision.outcome is not Outcome.RESCALE:
+        def decided(align: OwnAlignment | None) -> Decision:
+            decision = decide(sample, answer, options, now, state, align=align)
+            evaluated = decision.evaluated
+            if decision.outcome is not Outcome.RESCALE or evaluated is None or not options.custom_executors:
                 return decision
-            decision = _amended_by(plugin, ctx, decision, bounds)
-        return within_quota(decision, bounds)
+            return self._reviewed(
+                ctx, decision, LoadChain.of(sample, evaluated, options, now, state=state, align=align)
+            )
+
+        if name is None or not names_own_mode(options):
+            return decided(None)
+        try:
+            return decided(_own_alignment(self.host.ready(Kind.ALIGNMENT_MODE, name), sample, answer))
+        except PluginError as error:
+            return _noticing(decided(None), [failure_noticed(error)])
+
+    def _reviewed(self, ctx: JobContext, decision: Decision, chain: Chain) -> Decision:
+        plugins, failed = self.host.chain(Kind.DECISION_PLUGIN, ctx.options.custom_executors)
+        decision = _noticing(decision, map(failure_noticed, failed))
+        for plugin in plugins:
+            if decision.outcome is Outcome.RESCALE:
+                decision = _amended_by(plugin, ctx, decision, chain)
+        return chain.permitted(decision)
 
 
 def names_own_mode(options: AutoscalerOptions) -> bool:
@@ -197,7 +196,7 @@ def _own_alignment(plugin: Plugin, sample: JobSample, answer: Answer) -> OwnAlig
     return own
 
 
-def _amended_by(plugin: Plugin, ctx: JobContext, decision: Decision, bounds: Bounds) -> Decision:
+def _amended_by(plugin: Plugin, ctx: JobContext, decision: Decision, chain: Chain) -> Decision:
     wanted = {vertex: proposal.wanted for vertex, proposal in decision.changes.items()}
     change = Change(parallelism=wanted, config=decision.config)
     try:
@@ -208,7 +207,7 @@ def _amended_by(plugin: Plugin, ctx: JobContext, decision: Decision, bounds: Bou
         return forbidden(decision, plugin=plugin.name)
     if answer == change:
         return decision
-    return amended(decision, answer.parallelism, answer.config, bounds, plugin=plugin.name)
+    return amended(decision, answer.parallelism, answer.config, chain, plugin=plugin.name)
 
 
 def _noticing(decision: Decision, notices: Iterator[Notice] | list[Notice]) -> Decision:

@@ -38,7 +38,7 @@ class DecisionPlugin(Protocol):
     """
     Changes or forbids a rescale that is about to be made; a chain, ordered by `priority`, the lowest first.
 
-    What it gives is held to the bounds of the job again, and to its quota.
+    What it gives is a wish that goes through the same rules as what Headgate decides itself, the job's quota at last.
     """
 
     priority: int

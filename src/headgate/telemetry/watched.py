@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import wraps
 from typing import Any, cast
 
+from headgate.algorithm.review import Chain
 from headgate.control.deciding import Answer, Decider
 from headgate.errors import ConflictError
 from headgate.model.decision import ConfigChanges, Decision
@@ -185,7 +186,7 @@ class WatchedDecider:
         with self._phases.timed(Phase.DECIDE):
             return await self._decider.decide(ctx, sample, answer, now, state)
 
-    async def review(self, ctx: JobContext, sample: JobSample, decision: Decision, state: JobState) -> Decision:
+    async def review(self, ctx: JobContext, decision: Decision, chain: Chain) -> Decision:
         """Review as the decider behind does."""
         with self._phases.timed(Phase.DECIDE):
-            return await self._decider.review(ctx, sample, decision, state)
+            return await self._decider.review(ctx, decision, chain)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from headgate.algorithm.agreement import at_risk
-from headgate.algorithm.decide import decide
+from headgate.algorithm.decide import LoadChain, decide
 from headgate.algorithm.explain import explain
 from headgate.algorithm.price import told
-from headgate.algorithm.review import Bounds, amended
+from headgate.algorithm.review import amended
 from headgate.algorithm.shape import shape_of
 from headgate.model.decision import Decision, Notice, Outcome
 from headgate.model.downtime import Downtime
@@ -175,10 +175,11 @@ def test_a_cause_of_its_own_is_told_beside_the_agreement() -> None:
 def test_what_a_plugin_makes_of_a_rescale_has_its_own_forecast() -> None:
     """A plugin that wants 20 instead of 7 gets the numbers of 20."""
     found = _decided(RECOVERS, lag=100_000)
-    bounds = Bounds(sample=sample(JOB), options=_options(RECOVERS), state=JobState())
+    assert found.evaluated is not None
+    rules = LoadChain.of(sample(JOB), found.evaluated, _options(RECOVERS), START)
     twenty = {VertexId("source"): 20, VertexId("sink"): 20}
 
-    changed = amended(found, twenty, found.config, bounds, plugin="mine")
+    changed = amended(found, twenty, found.config, rules, plugin="mine")
 
     assert changed.forecast is not None
     assert changed.forecast.recovery_s == pytest.approx(116_800 / 1_720)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from headgate.algorithm.bounds import EVERYWHERE, common, room_of, within
-from headgate.algorithm.decide import decide
-from headgate.algorithm.review import Bounds, amended
+from headgate.algorithm.decide import LoadChain, decide
+from headgate.algorithm.review import amended
 from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
@@ -160,8 +160,9 @@ def test_a_plugin_is_held_to_the_bounds_too() -> None:
     """What it wants for another vertex, or for one tied to it, as well."""
     state = JobState(bounds=(bound(8, Side.BELOW, vertex=B),))
     for graph, got in ((GRAPH, {A: 9, B: 7}), (TIED, {A: 7, B: 7})):
-        wanted = decide(sample(graph), evaluated(graph, {"a": 1.5}), OPTIONS, at(0), state)
-        bounds = Bounds(sample=sample(graph), options=OPTIONS, state=state)
+        known = evaluated(graph, {"a": 1.5})
+        wanted = decide(sample(graph), known, OPTIONS, at(0), state)
+        bounds = LoadChain.of(sample(graph), known, OPTIONS, at(0), state=state)
         decision = amended(wanted, {A: 9, B: 9}, ConfigChanges(), bounds, plugin="p")
         assert decision.targets == got
         assert decision.proposals[1].steps[-1].reason is Reason.ROLLBACK_BOUND

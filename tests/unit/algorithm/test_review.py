@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from headgate.algorithm.decide import decide
-from headgate.algorithm.review import Bounds, amended, forbidden, within_quota
+from headgate.algorithm.decide import LoadChain, decide
+from headgate.algorithm.review import amended, forbidden
 from headgate.model.decision import ConfigChanges, Decision, Outcome
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
-from headgate.model.samples import EngineSettings, Signal
+from headgate.model.samples import EngineSettings, JobSample, Signal
 from headgate.model.state import JobState
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
@@ -23,12 +23,18 @@ from headgate.testing.builders import at, chain, evaluated, sample
 
 A, B = VertexId("a"), VertexId("b")
 GRAPH = chain({"a": 2, "b": 4})
-OPTIONS = AutoscalerOptions(alignment_mode="OFF")
+OPTIONS = AutoscalerOptions(alignment_mode="OFF", scale_down_interval=timedelta())
 
 
 def wanted(graph: Topology = GRAPH, *, backlog: bool = False) -> Decision:
     """Give the decision to let `a` grow from 2 to 4."""
     return decide(sample(graph), evaluated(graph, {"a": 2.0}, backlog=backlog), OPTIONS, at(0))
+
+
+def held_to(rescale: Decision, seen: JobSample, **options: Any) -> LoadChain:
+    """Return the rules of the job."""
+    assert rescale.evaluated is not None
+    return LoadChain.of(seen, rescale.evaluated, replace(OPTIONS, **options), at(0))
 
 
 def after(
@@ -40,8 +46,9 @@ def after(
     **options: Any,
 ) -> Decision:
     """Give what becomes of it when a plugin wants this."""
-    bounds = Bounds(sample=sample(graph), options=replace(OPTIONS, **options), state=JobState())
-    return amended(wanted(graph, backlog=backlog), parallelism, config or ConfigChanges(), bounds, plugin="p")
+    rescale = wanted(graph, backlog=backlog)
+    rules = held_to(rescale, sample(graph), **options)
+    return amended(rescale, parallelism, config or ConfigChanges(), rules, plugin="p")
 
 
 def test_what_a_plugin_wants_is_what_is_done() -> None:
@@ -109,17 +116,33 @@ def test_configuration_does_not_pass_a_gate_that_holds_any_change() -> None:
     """Whoever closed it meant every restart."""
     gate = SignalOptions(name="hours", source="there", use=SignalUse.GATE, condition=">= 1", gates=GateScope.ANY)
     closed = replace(sample(GRAPH), signals={"hours": Signal(value=0.0, measured_at=at(0))})
-    bounds = Bounds(sample=closed, options=replace(OPTIONS, signals_in_force=(gate,)), state=JobState())
-    decision = amended(wanted(), {}, ConfigChanges(overrides={"a": "b"}), bounds, plugin="p")
+    rules = held_to(wanted(), closed, signals_in_force=(gate,))
+    decision = amended(wanted(), {}, ConfigChanges(overrides={"a": "b"}), rules, plugin="p")
     assert (decision.outcome, decision.reason, decision.config) == (Outcome.KEEP, Reason.GATE, ConfigChanges())
 
 
 def test_a_wish_to_shrink_that_waits_goes_on_waiting() -> None:
-    """A plugin cannot grant it before its time; what was never wished is the plugin's own idea."""
+    """A plugin cannot grant it before its time."""
     waiting = replace(OPTIONS, scale_down_interval=timedelta(hours=1))
-    bounds = Bounds(sample=sample(GRAPH), options=waiting, state=JobState())
     decision = decide(sample(GRAPH), evaluated(GRAPH, {"a": 2.0, "b": 0.5}), waiting, at(0))
-    assert amended(decision, {A: 4, B: 2}, ConfigChanges(), bounds, plugin="p").targets[B] == 4
+    rules = held_to(decision, sample(GRAPH), scale_down_interval=timedelta(hours=1))
+    assert amended(decision, {A: 4, B: 2}, ConfigChanges(), rules, plugin="p").targets[B] == 4
+
+
+def test_a_wish_of_a_plugin_waits_from_then_on() -> None:
+    """It is remembered, and granted when it has lasted for as long as any other must."""
+    rules = held_to(wanted(), sample(GRAPH), scale_down_interval=timedelta(hours=1))
+    decision = rules.permitted(amended(wanted(), {A: 4, B: 2}, ConfigChanges(), rules, plugin="p"))
+    assert decision.targets[B] == 4
+    assert decision.delayed is not None
+    assert [wish.parallelism for wish in decision.delayed[B].wishes] == [2]
+
+    state, hour = JobState(delayed=decision.delayed), at(3600)
+    later = decide(sample(GRAPH), evaluated(GRAPH, {"a": 2.0}), OPTIONS, hour, state)
+    assert later.evaluated is not None
+    options = replace(OPTIONS, scale_down_interval=timedelta(hours=1))
+    aware = LoadChain.of(sample(GRAPH), later.evaluated, options, hour, state=state)
+    assert amended(later, {A: 4, B: 2}, ConfigChanges(), aware, plugin="p").targets[B] == 2
 
 
 def test_secrets_of_a_configuration_are_not_told() -> None:
@@ -148,7 +171,7 @@ def test_quotas_are_looked_at_again() -> None:
     """A plugin may not have the job exceed them."""
     graph = replace(GRAPH, vertices=tuple(replace(v, slot_sharing_group="g") for v in GRAPH.vertices))
     settings = EngineSettings(task_manager_cpus=1.0)
-    bounds = Bounds(sample=sample(graph, settings=settings), options=replace(OPTIONS, quota_cpu=6.0), state=JobState())
-    within, beyond = (amended(wanted(graph), {A: p}, ConfigChanges(), bounds, plugin="p") for p in (6, 7))
-    assert within_quota(within, bounds).outcome is Outcome.RESCALE
-    assert within_quota(beyond, bounds).reason is Reason.RESOURCE_QUOTA
+    rules = held_to(wanted(graph), sample(graph, settings=settings), quota_cpu=6.0)
+    within, beyond = (amended(wanted(graph), {A: p}, ConfigChanges(), rules, plugin="p") for p in (6, 7))
+    assert rules.permitted(within).outcome is Outcome.RESCALE
+    assert rules.permitted(beyond).reason is Reason.RESOURCE_QUOTA

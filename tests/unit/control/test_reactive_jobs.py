@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
+from headgate.algorithm.review import Chain
 from headgate.algorithm.suitability import Facts
 from headgate.control.deciding import PlainDecider
 from headgate.control.reactive.fitness import Fitness
@@ -15,7 +16,6 @@ from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
 from headgate.model.reasons import Reason
 from headgate.model.rollback import ParallelismBound, Side
-from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
@@ -280,7 +280,7 @@ async def test_policies_by_name() -> None:
 class Vetoing(PlainDecider):
     """Decides without plugins, and has one that lets nothing grow beyond three."""
 
-    async def review(self, _ctx: JobContext, _sample: JobSample, decision: Decision, _state: JobState) -> Decision:
+    async def review(self, _ctx: JobContext, decision: Decision, _chain: Chain) -> Decision:
         """Cut."""
         cut = [each.limited_to(min(each.wanted, 3), Reason.DECISION_PLUGIN, "three") for each in decision.proposals]
         return replace(decision, proposals=tuple(cut))

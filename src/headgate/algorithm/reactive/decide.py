@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headgate.algorithm.bounds import bounded
 from headgate.algorithm.decide import decision_id
-from headgate.algorithm.permission import excluded_period
+from headgate.algorithm.lag import surely_shrinking
+from headgate.algorithm.permission import excluded_period, within_quota
 from headgate.algorithm.plan import Plan, with_equal_ends
-from headgate.algorithm.policies import is_held
+from headgate.algorithm.policies import is_held, not_shrinking_in_backlog, not_shrinking_while_busy
+from headgate.algorithm.propose import UNKNOWN
 from headgate.algorithm.reactive.slots import largest, slots_of, within_slots
-from headgate.algorithm.resources import Rescale, quota_reached
 from headgate.algorithm.rules import rules_of
-from headgate.algorithm.signals import closed_to_all
+from headgate.algorithm.signals import closed_to_all, signalled
 from headgate.model.decision import Decision, Outcome, Proposal
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
-from headgate.model.topology import Topology, Vertex
+from headgate.model.topology import Vertex
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Deviation
 from headgate.options.reactive import Demand
@@ -30,7 +31,7 @@ from headgate.options.units import format_duration
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction:
-    """All that a reactive decision is made of."""
+    """All that a reactive decision is made of, and what the wishes for its job are held to. A `review.Chain`."""
 
     sample: JobSample
     options: AutoscalerOptions
@@ -44,6 +45,29 @@ class Reaction:
     """What the policy gives; a vertex that is not named keeps its own."""
     need: Decision
     """What the job's load asks for."""
+
+    def held(self, plan: Plan, asked: Collection[VertexId]) -> Plan:
+        """
+        Hold the wishes that somebody has for some vertices to the rules; the others have passed them before.
+
+        What its slots force a job to is done whatever is in doubt; nothing else shrinks it then.
+        """
+        topology, evaluated = self.sample.topology, self.need.evaluated
+        limited = (_limited(each, topology.by_id[each.vertex], self) if each.vertex in asked else each for each in plan)
+        plan = tuple(_undoubted(each, evaluated, self.options) if each.vertex in asked else each for each in limited)
+        plan = surely_shrinking(plan, self.sample, self.options, self.state)
+        plan = signalled(plan, self.sample, self.options, now=self.now, state=self.state)
+        return _together(plan, self)
+
+    def verdict(self, plan: Plan) -> tuple[Outcome, Reason, str]:
+        """Tell whether a plan is worth a rescale."""
+        return _verdict(plan, self)
+
+    def permitted(self, decision: Decision) -> Decision:
+        """Look again whether a rescale that has become another one is within the quota."""
+        if decision.outcome is not Outcome.RESCALE:
+            return decision
+        return within_quota(decision, self.sample, self.options, true_total=True)
 
 
 def react(reaction: Reaction) -> Decision:
@@ -81,33 +105,33 @@ def kept(decision: Decision, sample: JobSample, reason: Reason, message: str) ->
 
 
 def _plan(reaction: Reaction) -> Plan:
-    options, topology = reaction.options, reaction.sample.topology
-    plan = tuple(_proposal(vertex, reaction) for vertex in topology.vertices)
+    return _together(tuple(_proposal(vertex, reaction) for vertex in reaction.sample.topology.vertices), reaction)
+
+
+def _together(plan: Plan, reaction: Reaction) -> Plan:
+    """Apply the rules that concern several vertices, the job's share last."""
+    options, topology, slots = reaction.options, reaction.sample.topology, reaction.slots
     if Deviation.FORWARD_EQUAL in rules_of(options):
         plan = with_equal_ends(topology, plan, options)
     plan = bounded(plan, topology, options, bounds=reaction.state.bounds, now=reaction.now)
-    return _fitted(plan, topology, reaction.slots)
-
-
-def _fitted(plan: Plan, topology: Topology, slots: int) -> Plan:
     fitting = within_slots(topology, {proposal.vertex: proposal.wanted for proposal in plan}, slots)
     detail = f"the job's share are {slots} slots"
     return tuple(proposal.limited_to(fitting[proposal.vertex], Reason.SLOT_SHARE, detail) for proposal in plan)
 
 
-def held_to_share(decision: Decision, topology: Topology, slots: int) -> Decision:
-    """Hold a rescale to the job's share again, after somebody's decision plugin had its say."""
-    return replace(decision, proposals=_fitted(decision.proposals, topology, slots))
-
-
 def _proposal(vertex: Vertex, reaction: Reaction) -> Proposal:
-    options = reaction.options
-    proposal = replace(vertex.unchanged, outside=True)
-    if is_held(vertex, options):
+    proposal, wanted = replace(vertex.unchanged, outside=True), reaction.wanted.get(vertex.id, vertex.parallelism)
+    if is_held(vertex, reaction.options):
         return proposal
-    wanted, most = reaction.wanted.get(vertex.id, vertex.parallelism), largest(vertex, options)
-    detail = f"{options.reactive.policy} over {reaction.slots} of {reaction.total} slots"
-    proposal = proposal.limited_to(wanted, Reason.SLOT_SHARE, detail)
+    detail = f"{reaction.options.reactive.policy} over {reaction.slots} of {reaction.total} slots"
+    return _limited(proposal.limited_to(wanted, Reason.SLOT_SHARE, detail), vertex, reaction)
+
+
+def _limited(proposal: Proposal, vertex: Vertex, reaction: Reaction) -> Proposal:
+    """Hold a wish for a vertex to what its load asks for, where that counts, and to what it can have."""
+    options, most = reaction.options, largest(vertex, reaction.options)
+    if is_held(vertex, options):
+        return proposal.limited_to(proposal.current, Reason.EXCLUDED, "excluded, or finished")
     if options.reactive.demand is Demand.NEED:
         asked = reaction.need.changes.get(vertex.id)
         needed = min(proposal.wanted, asked.wanted if asked else vertex.parallelism)
@@ -116,6 +140,15 @@ def _proposal(vertex: Vertex, reaction: Reaction) -> Proposal:
     proposal = proposal.limited_to(max(proposal.wanted, least), Reason.MIN_PARALLELISM, f"{least} at least")
     detail = f"the vertex can have {most} at most"
     return proposal.limited_to(min(proposal.wanted, most), Reason.VERTEX_MAX_PARALLELISM, detail)
+
+
+def _undoubted(proposal: Proposal, evaluated: EvaluatedMetrics | None, options: AutoscalerOptions) -> Proposal:
+    """Let a vertex not shrink by anybody's wish while it is busy, or works off a backlog."""
+    if evaluated is None:
+        return proposal
+    rules, metrics = rules_of(options), evaluated.vertices.get(proposal.vertex, UNKNOWN)
+    awake = not_shrinking_while_busy(metrics, options, hold=Deviation.BUSY_KEEPS in rules)
+    return not_shrinking_in_backlog(backlog=evaluated.backlog and Deviation.BACKLOG_KEEPS in rules)(awake(proposal))
 
 
 _Verdict = tuple[Outcome, Reason, str]
@@ -163,11 +196,7 @@ def _permitted(decision: Decision, reaction: Reaction) -> Decision:
     if (period := excluded_period(options, reaction.now)) is not None:
         message = f"{decision.message}; not now, by excluded.periods {period}"
         return replace(decision, reason=Reason.EXCLUDED_PERIOD, message=message)
-    quota = quota_reached(Rescale.of(sample.topology, decision.proposals), sample.settings, options, true_total=True)
-    if quota is None:
-        return decision
-    refused = replace(decision, outcome=Outcome.KEEP, reason=Reason.RESOURCE_QUOTA, message=quota.message)
-    return replace(refused, notices=(*decision.notices, quota))
+    return within_quota(decision, sample, options, true_total=True)
 
 
 def needed_slots(decision: Decision, sample: JobSample) -> int:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headgate.algorithm.alignment import AlignmentMode
-from headgate.algorithm.reactive.decide import Reaction, held_to_share, kept, needed_slots, react
+from headgate.algorithm.reactive.decide import Reaction, kept, needed_slots, react
 from headgate.algorithm.reactive.slots import groups_of, slots_of
 from headgate.algorithm.resources import task_managers
+from headgate.algorithm.review import Chain
 from headgate.control.deciding import Answer, Decider
 from headgate.control.outcomes import without_change
 from headgate.control.reactive import reports
@@ -50,9 +51,9 @@ class ReactiveDecider:
         """Examine as usual."""
         return await self.usual.examine(ctx, answer, now)
 
-    async def review(self, ctx: JobContext, sample: JobSample, decision: Decision, state: JobState) -> Decision:
+    async def review(self, ctx: JobContext, decision: Decision, chain: Chain) -> Decision:
         """Review as usual."""
-        return await self.usual.review(ctx, sample, decision, state)
+        return await self.usual.review(ctx, decision, chain)
 
     async def decide(
         self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
@@ -127,20 +128,17 @@ class ReactiveDecider:
         except PluginError as error:
             failed = kept(need, sample, Reason.PLUGIN_FAILED, f"its scaling policy failed, it stays as it is: {error}")
             return replace(failed, notices=(*failed.notices, failure_noticed(error)))
-        decision = react(
-            Reaction(
-                sample=sample,
-                options=ctx.options,
-                state=state,
-                now=now,
-                slots=slots,
-                total=total,
-                wanted=wanted,
-                need=need,
-            )
+        reaction = Reaction(
+            sample=sample,
+            options=ctx.options,
+            state=state,
+            now=now,
+            slots=slots,
+            total=total,
+            wanted=wanted,
+            need=need,
         )
-        reviewed = await self.usual.review(ctx, sample, decision, state)
-        return reviewed if reviewed == decision else held_to_share(reviewed, sample.topology, slots)
+        return await self.usual.review(ctx, react(reaction), reaction)
 
     def _hold(self, ctx: JobContext, sample: JobSample, decision: Decision) -> None:
         """
