@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -75,6 +76,9 @@ class PluginHost:
         self._stopwatch = stopwatch
         self._failed: dict[tuple[Kind, str], tuple[Choice, PluginError, float]] = {}
         self._ready: dict[tuple[Kind, str], tuple[Choice, Plugin]] = {}
+        self._lock = Lock()
+        """Held for an instant. What takes time has a lock for each plugin, so that one that hangs holds up no other."""
+        self._making: dict[tuple[Kind, str], Lock] = {}
         self._workers: dict[tuple[str, bool], WorkerProcess] = {}
         self._pools = {collects: ThreadPoolExecutor(_THREADS, "headgate-plugins") for collects in (True, False)}
 
@@ -82,14 +86,21 @@ class PluginHost:
         """
         Give a plugin ready to be asked; blocking where its worker process must be started first.
 
+        Whoever asks while it is being made waits for that, and gets the same one, or the same failure.
+
         Raises:
             PluginError: there is none, it does not want its parameters, or it cannot be made.
         """
         choice = self._chosen(kind, name)
-        known = self._known(choice)
-        if known is None:
-            known = self._made_unless_failed(choice)
-            self._ready[kind, name] = choice, known
+        if known := self._known(choice):
+            return known
+        with self._lock:
+            making = self._making.setdefault((kind, name), Lock())
+        with making:
+            known = self._known(choice)
+            if known is None:
+                known = self._made_unless_failed(choice)
+                self._ready[kind, name] = choice, known
         return known
 
     def known(self, kind: Kind, name: str) -> Plugin | None:
@@ -191,12 +202,15 @@ class PluginHost:
 
     def workers(self, distribution: str) -> tuple[int, ...]:
         """Give the process ids of a distribution's workers."""
-        running = (worker.pid for (owner, _), worker in self._workers.items() if owner == distribution)
+        with self._lock:
+            running = [worker.pid for (owner, _), worker in self._workers.items() if owner == distribution]
         return tuple(pid for pid in running if pid is not None)
 
     def close(self) -> None:
         """End all workers, and wait for nobody."""
-        for worker in self._workers.values():
+        with self._lock:
+            workers = list(self._workers.values())
+        for worker in workers:
             worker.close()
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
@@ -287,7 +301,8 @@ class PluginHost:
 
     def _worker(self, choice: Choice) -> WorkerProcess:
         collects = choice.plugin.kind is Kind.METRIC_COLLECTOR
-        return self._workers.setdefault((choice.plugin.distribution, collects), WorkerProcess())
+        with self._lock:
+            return self._workers.setdefault((choice.plugin.distribution, collects), WorkerProcess())
 
     def _secrets(self, choice: Choice) -> tuple[str, ...]:
         """Give the parameters that are not what is written: secrets that were looked up."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import itertools
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
+from threading import Barrier, Event
 
 import psutil
 import pytest
@@ -272,6 +275,46 @@ async def test_a_realizer_that_blocks_holds_nobody_else_up(hosting: Hosting, tmp
     assert await under_way
     with pytest.raises(PluginError, match="plugin blocking of strangers raised RuntimeError: no idea how"):
         await realizer.realize_config_overrides(context(), None)
+
+
+def test_who_asks_at_once_gets_the_same_realizer(installed: Install) -> None:
+    """Eight calls while it is being made, whose threads have all looked it up: one is made, on one thread."""
+    code = """
+    from threading import Event
+
+    MADE, MAY_STAND = [], Event()
+
+    class Patient:
+        def __init__(self, parameters):
+            MADE.append(self)
+            assert MAY_STAND.wait(30)
+
+        async def realize_parallelism_overrides(self, ctx, overrides):
+            return True
+
+        async def realize_config_overrides(self, ctx, changes):
+            return True
+    """
+    installed("patients", {"headgate.scaling_realizers": {"patient": "Patient"}}, code)
+    patients = importlib.import_module("patients")
+    catalog, looks, everybody = Catalog(Registry(), Tables()), itertools.count(1), Barrier(8)
+
+    def looked_up() -> Catalog:
+        if next(looks) == 8:
+            patients.MAY_STAND.set()
+        return catalog
+
+    host = PluginHost(looked_up, PluginOptions())
+
+    def ready() -> Plugin:
+        everybody.wait()
+        return host.ready(Kind.SCALING_REALIZER, "patient")
+
+    with ThreadPoolExecutor(8) as threads:
+        ports = {id(plugin.port) for plugin in [call.result() for call in [threads.submit(ready) for _ in range(8)]]}
+    host.close()
+
+    assert (len(ports), len(patients.MADE)) == (1, 1)
 
 
 @pytest.mark.usefixtures("strangers")
