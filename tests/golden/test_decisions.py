@@ -14,7 +14,7 @@ from headgate.algorithm.capacity import Demand, band, needed_capacity, outside, 
 from headgate.algorithm.decide import decide
 from headgate.algorithm.fleet import tuning
 from headgate.algorithm.policies import Limits
-from headgate.algorithm.propose import Situation, chosen, propose
+from headgate.algorithm.propose import Situation, applied, chain, propose
 from headgate.model.decision import Decision, Notice, Proposal
 from headgate.model.events import EventReason
 from headgate.model.identity import VertexId
@@ -80,7 +80,7 @@ def _for_factor(case: Case) -> Proposal:
         now=EPOCH,
     )
     unchanged = next(each for each in graph.unchanged if each.vertex == V)
-    return chosen(unchanged, seen, case.options_of({**case.config, **UNBOUNDED}))
+    return applied(chain(seen, case.options_of({**case.config, **UNBOUNDED})), unchanged)
 
 
 def _metrics(given: Mapping[str, Any], options: AutoscalerOptions, *, backlog: bool) -> VertexMetrics:

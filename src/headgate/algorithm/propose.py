@@ -145,7 +145,7 @@ def ruled(case: Case, wish: Proposal) -> Proposal:
     room = case.room_of(vertex)
     if asked.after < asked.before:
         room = common((room, Room(most=max(asked.after, wish.current))))
-    return _applied(rules(case.seen(vertex, room), case.options), wish)
+    return applied(rules(case.seen(vertex, room), case.options), wish)
 
 
 def _proposed(case: Case, vertex: Vertex, unchanged: Proposal) -> Proposal:
@@ -156,10 +156,11 @@ def _proposed(case: Case, vertex: Vertex, unchanged: Proposal) -> Proposal:
     if delayed is None and _is_content(vertex, metrics.factor, case.options) and not asks:
         return unchanged
     seen = case.seen(vertex, case.room_of(vertex))
-    return _applied(chain(seen, case.options), unchanged)
+    return applied(chain(seen, case.options), unchanged)
 
 
-def _applied(policies: Sequence[Policy], proposal: Proposal) -> Proposal:
+def applied(policies: Sequence[Policy], proposal: Proposal) -> Proposal:
+    """Return a proposal after one policy after another."""
     return reduce(lambda proposal, policy: policy(proposal), policies, proposal)
 
 
