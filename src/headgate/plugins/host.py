@@ -79,6 +79,7 @@ class PluginHost:
         self._lock = Lock()
         """Held for an instant. What takes time has a lock for each plugin, so that one that hangs holds up no other."""
         self._making: dict[tuple[Kind, str], Lock] = {}
+        self._closed = False
         self._workers: dict[tuple[str, bool], WorkerProcess] = {}
         self._pools = {collects: ThreadPoolExecutor(_THREADS, "headgate-plugins") for collects in (True, False)}
 
@@ -209,6 +210,7 @@ class PluginHost:
     def close(self) -> None:
         """End all workers, and wait for nobody."""
         with self._lock:
+            self._closed = True
             workers = list(self._workers.values())
         for worker in workers:
             worker.close()
@@ -302,7 +304,10 @@ class PluginHost:
     def _worker(self, choice: Choice) -> WorkerProcess:
         collects = choice.plugin.kind is Kind.METRIC_COLLECTOR
         with self._lock:
-            return self._workers.setdefault((choice.plugin.distribution, collects), WorkerProcess())
+            worker = self._workers.setdefault((choice.plugin.distribution, collects), WorkerProcess())
+            if self._closed:
+                worker.close()
+        return worker
 
     def _secrets(self, choice: Choice) -> tuple[str, ...]:
         """Give the parameters that are not what is written: secrets that were looked up."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from contextlib import suppress
 from struct import Struct
 
 _HEAD = Struct(">Q")
@@ -36,6 +37,11 @@ class Channel:
             message = f"a message of {length} bytes is none"
             raise ConnectionError(message)
         return self._exactly(length, until)
+
+    def interrupt(self) -> None:
+        """Let whoever sends or receives find the channel closed at once; from any thread, as `close` must not be."""
+        with suppress(OSError):
+            self._end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close this end; the other one then finds nobody."""

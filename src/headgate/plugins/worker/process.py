@@ -24,6 +24,7 @@ MEMORY_S = 60.0
 
 _MODULE = "headgate.plugins.worker"
 _STDERR = 2
+_STOPPING = "is not asked any more: Headgate is stopping"
 
 
 class WorkerError(Exception):
@@ -37,6 +38,9 @@ class WorkerProcess:
         """Start nothing yet."""
         self._stopwatch = stopwatch
         self._lock = Lock()
+        """Held for as long as a call takes."""
+        self._ends = Lock()
+        """Held for an instant: no process is started past `close`, and none killed that is gone already."""
         self._closed = False
         self._made: set[Recipe] = set()
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,8 +64,7 @@ class WorkerProcess:
         """
         with self._lock:
             if self._closed:
-                message = "is not asked any more: Headgate is stopping"
-                raise WorkerError(message)
+                raise WorkerError(_STOPPING)
             if self._rests():
                 message = f"is not asked for a while: it hung or died {TOLERATED} times within {MEMORY_S:g} s"
                 raise WorkerError(message)
@@ -73,8 +76,13 @@ class WorkerProcess:
 
     def close(self) -> None:
         """End the process, if there is one, whoever waits for its answer; none is started any more."""
-        self._closed = True
-        self._end()
+        with self._ends:
+            self._closed = True
+            self._kill()
+            if self._channel:
+                self._channel.interrupt()
+        with self._lock:
+            self._end()
 
     def _asked(self, request: Request) -> bytes:
         channel = self._channel or self._start()
@@ -82,14 +90,11 @@ class WorkerProcess:
         try:
             channel.send(message, seconds=request.seconds)
             reply = channel.receive(seconds=request.seconds)
-        except TimeoutError as error:
-            self._died()
-            text = f"gave no answer within {request.seconds:g} s; its worker process was killed"
-            raise WorkerError(text) from error
         except OSError as error:
+            late = f"gave no answer within {request.seconds:g} s; its worker process was killed"
+            text = late if isinstance(error, TimeoutError) else "made its worker process die"
             self._died()
-            text = "made its worker process die"
-            raise WorkerError(text) from error
+            raise WorkerError(_STOPPING if self._closed else text) from error
         if not reply.startswith(RAISED.encode()):
             self._made.add(request.recipe)
         return reply
@@ -105,7 +110,7 @@ class WorkerProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             # A new interpreter, not a fork: threads and open connections are not carried over.
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-P", "-m", _MODULE, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=_STDERR,  # what a plugin prints must not get between the lines of a command
@@ -113,16 +118,27 @@ class WorkerProcess:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,
             )
-        self._channel = Channel(ours)
-        return self._channel
+        channel = Channel(ours)
+        with self._ends:
+            self._process, self._channel = process, channel
+            closed = self._closed
+        if closed:
+            self._end()
+            raise WorkerError(_STOPPING)
+        return channel
 
     def _end(self) -> None:
-        process, channel = self._process, self._channel
-        self._process = self._channel = None
+        with self._ends:
+            self._kill()
+            process, channel = self._process, self._channel
+            self._process = self._channel = None
         self._made.clear()
         if channel:
             channel.close()
         if process:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+    def _kill(self) -> None:
+        if self._process:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
