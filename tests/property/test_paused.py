@@ -15,9 +15,8 @@ from headgate.control.deciding import Answer, PlainDecider
 from headgate.errors import HeadgateError, RefusedError, UnreachableError
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
-from headgate.model.metrics import NotReady
 from headgate.model.orders import Given, StandingOrders
-from headgate.model.reasons import Reason
+from headgate.model.rollback import Evidence
 from headgate.ports import JobContext
 from headgate.stores.memory import MemoryStateStore
 from headgate.testing.builders import ORDERS, at, chain, context, sample
@@ -44,11 +43,11 @@ class FickleStore(MemoryStateStore):
 class Doctor(PlainDecider):
     """Condemns a job that was rescaled and is down."""
 
-    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Say so."""
         if ctx.aftermath is None or ctx.aftermath.status is JobStatus.RUNNING:
             return None
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker never-running: it does not run")
+        return Evidence(checker="never-running", found="it does not run")
 
 
 @dataclass

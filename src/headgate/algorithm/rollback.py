@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from headgate.model.identity import VertexId
 from headgate.model.redeploy import Start, number_of_way_back, successor_of
-from headgate.model.rollback import Aftermath, ParallelismBound, Rollback, Run, Side, Trial
+from headgate.model.rollback import Aftermath, ParallelismBound, Rollback, Run, Side, Trial, Why
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.options.rollback import RollbackOptions, RollbackTarget
 
@@ -147,7 +147,7 @@ def changes(sick: Parallelism, target: Parallelism) -> dict[VertexId, int]:
     return {vertex: target[vertex] for vertex, running in sick.items() if target.get(vertex, running) != running}
 
 
-def bounds_of(trial: Trial, why: str, expires_at: datetime) -> tuple[ParallelismBound, ...]:
+def bounds_of(trial: Trial, why: Why, expires_at: datetime) -> tuple[ParallelismBound, ...]:
     """Give what no decision may reach again: of each vertex that grew what it grew to, of one that shrank likewise."""
     before = trial.before.parallelism
     return tuple(

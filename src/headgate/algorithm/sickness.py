@@ -1,8 +1,8 @@
 """
 What counts as sick after a rescale: one pure rule for each built-in checker, from what came after it to the evidence.
 
-Every rule gives one sentence with the numbers, or None for a job that it does not condemn. Of an exception's text only
-recognised numbers and class names are repeated: the rest may hold secrets of the job's.
+Every rule gives its evidence, or None for a job that it does not condemn. Of an exception's text only recognised
+numbers and class names are repeated: the rest may hold secrets of the job's.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from headgate.algorithm.wording import amount, span
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobMeasure, JobStatus
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric
-from headgate.model.rollback import Aftermath, JobFailure, Trial
+from headgate.model.rollback import Aftermath, Evidence, JobFailure, Pool, Shortage, Trial
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.units import format_duration
 
-Rule = Callable[[Aftermath, AutoscalerOptions], str | None]
+Rule = Callable[[Aftermath, AutoscalerOptions], Evidence | None]
 
+_OF_HEAP = Shortage(pool=Pool.HEAP)
 _BY_REQUEST = frozenset({JobStatus.FINISHED, JobStatus.CANCELED, JobStatus.OTHER})
 """Somebody wanted it so, or wants it just now: a job that is being cancelled is in one of the other states."""
 _BUFFERS = re.compile(
@@ -47,7 +48,7 @@ _CLASS = re.compile(r"^(?:Caused by: )?(?P<name>[\w$]+(?:\.[\w$]+)+)(?=:|$)", re
 """The class of an exception or a cause, in front of its message."""
 
 
-def lack_of_network_memory(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+def lack_of_network_memory(aftermath: Aftermath, options: AutoscalerOptions) -> Evidence | None:
     """
     Condemn a scale-up after which tasks repeatedly do not get their network buffers.
 
@@ -57,10 +58,12 @@ def lack_of_network_memory(aftermath: Aftermath, options: AutoscalerOptions) -> 
     found = [match for failure in _recent(aftermath, options) if (match := _BUFFERS.search(failure.text))]
     if not _grew(aftermath.trial) or len(found) < options.rollback.memory_failures:
         return None
-    return f"{len(found)} failures for want of network buffers since a scale-up{_shortage(found[-1])}"
+    shortage = _shortage(found[-1])
+    told = f"{len(found)} failures for want of network buffers since a scale-up{_told(shortage)}"
+    return Evidence(found=told, shortage=shortage)
 
 
-def memory_pressure(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+def memory_pressure(aftermath: Aftermath, options: AutoscalerOptions) -> Evidence | None:
     """
     Condemn a rescale since which the TaskManagers collect garbage, fill their heaps, run out of them or die.
 
@@ -74,7 +77,7 @@ def memory_pressure(aftermath: Aftermath, options: AutoscalerOptions) -> str | N
     )
 
 
-def restart_loop(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+def restart_loop(aftermath: Aftermath, options: AutoscalerOptions) -> Evidence | None:
     """
     Condemn a rescale after which the job fails again and again.
 
@@ -88,17 +91,17 @@ def restart_loop(aftermath: Aftermath, options: AutoscalerOptions) -> str | None
     window = format_duration(options.rollback.restart_window)
     against = f", {before} before it" if before else ""
     last = innermost(failures[-1])
-    return f"{len(failures)} failures within {window} since the rescale{against}, the last by {last}"
+    return Evidence(found=f"{len(failures)} failures within {window} since the rescale{against}, the last by {last}")
 
 
-def never_running(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+def never_running(aftermath: Aftermath, options: AutoscalerOptions) -> Evidence | None:
     """
     Condemn a rescale since which the job is not running for too long, or that it did not survive.
 
     A job that takes long to restart is given as long.
     """
     if aftermath.status is JobStatus.FAILED:
-        return f"FAILED {_seconds(aftermath.now - aftermath.trial.began_at)} after the rescale"
+        return Evidence(found=f"FAILED {_seconds(aftermath.now - aftermath.trial.began_at)} after the rescale")
     if aftermath.down_since is None or aftermath.status in _BY_REQUEST:
         return None
     down = aftermath.now - max(aftermath.down_since, aftermath.trial.began_at)
@@ -106,10 +109,10 @@ def never_running(aftermath: Aftermath, options: AutoscalerOptions) -> str | Non
     if down <= limit:
         return None
     longer = f"longer than {format_duration(limit)}: {aftermath.status}"
-    return f"not running for {_seconds(down)} since the rescale, {longer}"
+    return Evidence(found=f"not running for {_seconds(down)} since the rescale, {longer}")
 
 
-def not_reached(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+def not_reached(aftermath: Aftermath, options: AutoscalerOptions) -> Evidence | None:
     """
     Condemn a rescale that was given up, long after which the job runs exactly as before it.
 
@@ -121,10 +124,12 @@ def not_reached(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
     runs = aftermath.status is JobStatus.RUNNING and aftermath.down_since is None and _as_before(aftermath)
     if trial.reached_at or not aftermath.given_up or not runs or waited < options.rollback.not_reached:
         return None
-    return f"the job still runs as before {_seconds(waited)} after it was to be rescaled"
+    return Evidence(found=f"the job still runs as before {_seconds(waited)} after it was to be rescaled")
 
 
-def falls_behind(aftermath: Aftermath, options: AutoscalerOptions, evaluated: EvaluatedMetrics | None) -> str | None:
+def falls_behind(
+    aftermath: Aftermath, options: AutoscalerOptions, evaluated: EvaluatedMetrics | None
+) -> Evidence | None:
     """
     Condemn a scale-down since which the job does not keep up, though no more arrives than when that was decided.
 
@@ -143,7 +148,7 @@ def falls_behind(aftermath: Aftermath, options: AutoscalerOptions, evaluated: Ev
         return None
     before, now = max(loads)
     rates = f"{amount(now)} records/s arrive, {amount(before)} before it"
-    return f"behind {_seconds(waited)} after a scale-down that its load does not explain: {rates}"
+    return Evidence(found=f"behind {_seconds(waited)} after a scale-down that its load does not explain: {rates}")
 
 
 def innermost(failure: JobFailure) -> str:
@@ -162,7 +167,7 @@ def _demand(evaluated: EvaluatedMetrics, vertex: VertexId) -> float:
     return known.metrics.get(ScalingMetric.TARGET_DATA_RATE, inf) if known else inf
 
 
-def _pressed(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+def _pressed(aftermath: Aftermath, options: AutoscalerOptions) -> Evidence | None:
     reached_at = aftermath.trial.reached_at
     if reached_at is None or aftermath.now - reached_at < _gathering(options):
         return None
@@ -179,28 +184,31 @@ def _gathering(options: AutoscalerOptions) -> timedelta:
     return min(options.rollback.pressure_after, options.stabilization_interval + options.metrics_window / 2)
 
 
-def _risen(aftermath: Aftermath, measure: JobMeasure, threshold: float, name: str) -> str | None:
+def _risen(aftermath: Aftermath, measure: JobMeasure, threshold: float, name: str) -> Evidence | None:
     """Hold a value since against the one before; what is unknown, before or since, proves nothing."""
     before, since = aftermath.trial.values.get(measure), aftermath.values.get(measure)
     # NaN is above and below nothing
     if before is None or since is None or not before <= threshold < since:
         return None
-    return f"{name}: {since:.1%} on average since the rescale, above {threshold:.1%}, and {before:.1%} before it"
+    told = f"{name}: {since:.1%} on average since the rescale, above {threshold:.1%}, and {before:.1%} before it"
+    return Evidence(found=told, shortage=_OF_HEAP)
 
 
-def _out_of_heap(failures: Sequence[JobFailure], options: AutoscalerOptions) -> str | None:
+def _out_of_heap(failures: Sequence[JobFailure], options: AutoscalerOptions) -> Evidence | None:
     found = [match[1] for failure in failures if (match := _HEAP.search(failure.text))]
     if len(found) < options.rollback.memory_failures:
         return None
-    return f"{len(found)} failures for want of heap since the rescale, the last: {found[-1]}"
+    told = f"{len(found)} failures for want of heap since the rescale, the last: {found[-1]}"
+    return Evidence(found=told, shortage=_OF_HEAP)
 
 
-def _losing_workers(aftermath: Aftermath, options: AutoscalerOptions) -> str | None:
+def _losing_workers(aftermath: Aftermath, options: AutoscalerOptions) -> Evidence | None:
     lost, before = _losses(_recent(aftermath, options)), _losses(aftermath.failures_before)
     if not _shrank(aftermath.trial) or len(lost) - len(before) < options.rollback.restarts:
         return None
     window = format_duration(options.rollback.restart_window)
-    return f"{len(lost)} failures by lost TaskManagers within {window} since a scale-down"
+    told = f"{len(lost)} failures by lost TaskManagers within {window} since a scale-down"
+    return Evidence(found=told, shortage=_OF_HEAP)
 
 
 def _recent(aftermath: Aftermath, options: AutoscalerOptions) -> Sequence[JobFailure]:
@@ -255,13 +263,24 @@ def _as_before(aftermath: Aftermath) -> bool:
     return all(running.get(vertex) == before.get(vertex) for vertex in aftermath.trial.after)
 
 
-def _shortage(match: re.Match[str]) -> str:
-    """Tell the numbers, as `algorithm.memory.raising` reads them."""
+def _shortage(match: re.Match[str]) -> Shortage:
+    """Read the numbers of Flink's own message, as far as it has them."""
     if match["required"] is None:
-        return ""
+        return Shortage(pool=Pool.NETWORK)
     known = _BUFFERS_IN_ALL.search(match.string)
-    of = f" of {known[1]}" if known else ""
-    return f": {match['required']} required, {match['available']}{of} available"
+    return Shortage(
+        pool=Pool.NETWORK,
+        required=int(match["required"]),
+        available=int(match["available"]),
+        buffers=int(known[1]) if known else None,
+    )
+
+
+def _told(shortage: Shortage) -> str:
+    if shortage.required is None:
+        return ""
+    of = "" if shortage.buffers is None else f" of {shortage.buffers}"
+    return f": {shortage.required} required, {shortage.available}{of} available"
 
 
 def _seconds(duration: timedelta) -> str:

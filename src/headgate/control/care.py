@@ -117,7 +117,7 @@ class Care:
             judged = await self.rollback.raise_memory(seen, held.state, sick)
             held = await self.outbox.save(ctx.key, held, judged.state)
         if sick is not None and ctx.aftermath is None:
-            self.events.handle(reports.unrecoverable(ctx.key, sick.message, now, ctx.options.scaling_event_interval))
+            self.events.handle(reports.unrecoverable(ctx.key, str(sick), now, ctx.options.scaling_event_interval))
         return held, judged.obstacle
 
     async def _follow(

@@ -22,7 +22,7 @@ from headgate.control.examining import Examined, examined, others_checkers, own_
 from headgate.errors import PluginError
 from headgate.model.decision import ConfigChanges, Decision, Notice, Outcome
 from headgate.model.metrics import EvaluatedMetrics, NotReady
-from headgate.model.reasons import Reason
+from headgate.model.rollback import Evidence
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.model.topology import Vertex
@@ -43,8 +43,8 @@ _BUILT_IN = {str(mode) for mode in AlignmentMode}
 class Decider(Protocol):
     """Decides for one job."""
 
-    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
-        """Say why nothing may be decided for a job, whatever its numbers; None when something may."""
+    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> Evidence | None:
+        """Give the evidence that a job is beyond recovery, when nothing may be decided for it; None without any."""
 
     async def decide(
         self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState
@@ -58,7 +58,7 @@ class Decider(Protocol):
 class PlainDecider:
     """Decides without plugins."""
 
-    async def examine(self, _ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, _ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Let everything be decided."""
         return None
 
@@ -86,7 +86,7 @@ class PluginDecider:
     events: EventHandler
     _errands: Errands = field(default_factory=Errands, init=False)
 
-    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> Evidence | None:
         """
         Ask the job's checkers whether it is beyond recovery; one that fails says nothing.
 
@@ -135,12 +135,11 @@ class PluginDecider:
             named.append((Kind.ALIGNMENT_MODE, str(options.alignment_mode)))
         return _noticing(decision, [failure_noticed(self.host.overdue(named))])
 
-    def _condemned(self, ctx: JobContext, verdicts: Examined, now: datetime) -> NotReady | None:
+    def _condemned(self, ctx: JobContext, verdicts: Examined, now: datetime) -> Evidence | None:
         """Tell of the checkers that failed, and give what the first one says that condemns the job."""
         for error in (verdict for verdict in verdicts if isinstance(verdict, PluginError)):
             self.events.handle(plugin_failed(ctx.key, error, now, ctx.options.scaling_event_interval))
-        evidence = next((verdict for verdict in verdicts if isinstance(verdict, str)), None)
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message=evidence) if evidence else None
+        return next((verdict for verdict in verdicts if isinstance(verdict, Evidence)), None)
 
     def _decided(self, ctx: JobContext, sample: JobSample, answer: Answer, now: datetime, state: JobState) -> Decision:
         """Decide with the job's own alignment mode; by the built-in one where that fails."""

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 from headgate.errors import PluginError
 from headgate.model.metrics import EvaluatedMetrics
+from headgate.model.rollback import Evidence
 from headgate.options.rollback import BUILT_IN_CHECKERS
 from headgate.plugins.host import PluginHost
 from headgate.plugins.kinds import Kind
 from headgate.plugins.ready import Plugin
 from headgate.ports import JobContext, Unrecoverable
 
-Examined = tuple[str | PluginError | None, ...]
+Examined = tuple[Evidence | PluginError | None, ...]
 """What each checker says: its evidence against the job, or how it failed."""
 
 
@@ -38,12 +39,12 @@ def examined(host: PluginHost, names: tuple[str, ...], ctx: JobContext, evaluate
     return *failed, *(_checked(checker, ctx, evaluated) for checker in checkers)
 
 
-def _checked(checker: Plugin, ctx: JobContext, evaluated: EvaluatedMetrics | None) -> str | PluginError | None:
+def _checked(checker: Plugin, ctx: JobContext, evaluated: EvaluatedMetrics | None) -> Evidence | PluginError | None:
     """Give the evidence of a checker that condemns the job."""
     try:
         verdict: bool | Unrecoverable = checker.port.check(ctx, evaluated)
     except Exception as error:  # noqa: BLE001 - it is anybody's code
         return checker.failure(error)
     if isinstance(verdict, Unrecoverable):
-        return f"checker {checker.name}: {verdict.evidence}"
-    return f"checker {checker.name} says that the job will not recover" if verdict else None
+        return Evidence(checker=checker.name, found=verdict.evidence, shortage=verdict.shortage)
+    return Evidence(checker=checker.name) if verdict else None

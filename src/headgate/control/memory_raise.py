@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headgate.algorithm.memory.raising import NoRaise, Shortage, raised_memory, shortage_of
+from headgate.algorithm.memory.raising import NoRaise, raised_memory
 from headgate.errors import RefusedError
 from headgate.model.identity import JobKey
-from headgate.model.rollback import Trial
+from headgate.model.rollback import Evidence, Shortage, Trial
 from headgate.model.samples import JobSample
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
@@ -33,9 +33,11 @@ class WorkersMemoryRaise:
     fetchers: Mapping[str, JobListFetcher]
     """By cluster: they tell whose jobs would be disturbed."""
 
-    async def raise_for(self, ctx: JobContext, trial: Trial, evidence: str, sample: JobSample | None, /) -> str | None:
+    async def raise_for(
+        self, ctx: JobContext, trial: Trial, evidence: Evidence, sample: JobSample | None, /
+    ) -> str | None:
         """Ask for more memory; the contract is the port's."""
-        shortage, provider = shortage_of(evidence), self.providers.get(ctx.key.cluster)
+        shortage, provider = evidence.shortage, self.providers.get(ctx.key.cluster)
         if shortage is None:
             return "more memory is no cure for that"
         if provider is None:

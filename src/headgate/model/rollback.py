@@ -16,6 +16,55 @@ from headgate.model.measures import JobMeasure, JobStatus
 from headgate.model.redeploy import Redeploy, Start
 
 
+class Pool(StrEnum):
+    """What a TaskManager may be short of."""
+
+    NETWORK = "network memory"
+    HEAP = "heap"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """Memory of which the TaskManagers of a job have too little, with what is known of how much."""
+
+    pool: Pool
+    required: int | None = None
+    """Network buffers that one task asked for."""
+    available: int | None = None
+    """Network buffers that were free for it."""
+    buffers: int | None = None
+    """Network buffers that its TaskManager has in all."""
+
+    @property
+    def missing(self) -> int:
+        """Return the network buffers that the task did not get; 0 when unknown."""
+        if self.required is None or self.available is None:
+            return 0
+        return max(0, self.required - self.available)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a checker found against a job; as a text it is the sentence for people."""
+
+    checker: str = ""
+    """Its name; empty before that is known."""
+    found: str = ""
+    """What it found, with the numbers; empty for one that only says that the job will not recover."""
+    shortage: Shortage | None = None
+    """What more memory would cure; None where that is no cure, or nobody knows."""
+
+    def __str__(self) -> str:
+        """Name the checker, and say what it found."""
+        if not self.found:
+            return f"checker {self.checker} says that the job will not recover"
+        return f"checker {self.checker}: {self.found}" if self.checker else self.found
+
+
+Why = Evidence | str
+"""Evidence; or a sentence, where a person ordered it, or an older Headgate wrote it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """How a job runs: who changed it is told by what differs between two of them."""
@@ -140,7 +189,7 @@ class ParallelismBound:
     """The one that made it sick."""
     side: Side
     expires_at: datetime
-    why: str
+    why: Why
     began_at: datetime | None = None
     """When it was taken there; None when that is not known."""
     well: int | None = None
@@ -170,7 +219,7 @@ class Rollback:
     """The sick one: while the job still is it, or the one that it went back to, the pause holds."""
     target: Mapping[VertexId, int]
     """Where it goes back to."""
-    why: str
+    why: Why
     paused_until: datetime | None = None
     """None: until the cluster is restarted."""
     job_id: str | None = None

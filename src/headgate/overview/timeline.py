@@ -156,7 +156,7 @@ def _taken_back(rollback: Rollback, names: Names) -> Entry:
         at=rollback.at,
         kind=Kind.ROLLBACK,
         what=f"rollback of decision {rollback.decision_id} to {target}",
-        why=(rollback.why, f"nothing is scaled {pause_text(rollback)}"),
+        why=(str(rollback.why), f"nothing is scaled {pause_text(rollback)}"),
     )
 
 

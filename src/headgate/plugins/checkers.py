@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from headgate.algorithm import sickness
 from headgate.algorithm.sickness import Rule
 from headgate.model.metrics import EvaluatedMetrics
+from headgate.model.rollback import Evidence
 from headgate.ports import JobContext, Unrecoverable
 
 
@@ -58,5 +59,5 @@ class FallsBehind:
         return _verdict(sickness.falls_behind(ctx.aftermath, ctx.options, evaluated) if ctx.aftermath else None)
 
 
-def _verdict(evidence: str | None) -> bool | Unrecoverable:
-    return Unrecoverable(evidence=evidence) if evidence else False
+def _verdict(evidence: Evidence | None) -> bool | Unrecoverable:
+    return Unrecoverable(evidence=evidence.found, shortage=evidence.shortage) if evidence else False

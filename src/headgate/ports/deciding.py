@@ -9,6 +9,7 @@ from typing import Protocol
 from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, VertexMetrics
+from headgate.model.rollback import Shortage
 from headgate.model.topology import ShipStrategy, Vertex
 from headgate.ports.jobs import JobContext
 
@@ -80,6 +81,8 @@ class Unrecoverable:
 
     evidence: str
     """One sentence with the numbers."""
+    shortage: Shortage | None = None
+    """The memory of which its TaskManagers have too little, where that is it: then more is asked for first."""
 
 
 class UnrecoverableErrorChecker(Protocol):

@@ -15,11 +15,15 @@ from headgate.errors import PermanentError
 from headgate.model.orders import Orders
 from headgate.model.state import JobState, ScalingRecord
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Raised with every change of `JobState` that an older Headgate could not read, or would lose without a word."""
 
-READABLE = (1, 2, 3, 4)
-"""Versions that can be read. 1: before redeploys, 2: rollbacks, 3: orders; what they do not name has its default."""
+READABLE = (1, 2, 3, 4, 5)
+"""
+Versions that can be read. 1: before redeploys, 2: rollbacks, 3: orders, 4: evidence in numbers, which was a sentence.
+
+What they do not name has its default.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from headgate.model.decision import ConfigChanges, Decision
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.orders import StandingOrders
+from headgate.model.rollback import Evidence
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.ports import (
@@ -174,7 +175,7 @@ class WatchedDecider:
         self._decider = decider
         self._phases = phases
 
-    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> Evidence | None:
         """Examine as the decider behind does."""
         with self._phases.timed(Phase.DECIDE):
             return await self._decider.examine(ctx, answer, now)

@@ -9,7 +9,7 @@ from headgate.algorithm.sickness import falls_behind
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobStatus
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
-from headgate.model.rollback import Aftermath, JobFailure, Run, Trial
+from headgate.model.rollback import Aftermath, Evidence, JobFailure, Run, Trial
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.testing.builders import at
 
@@ -41,7 +41,7 @@ def evaluated(arriving: float | None = 100.0, *, backlog: bool = True) -> Evalua
 def test_a_job_that_falls_behind_with_fewer_subtasks() -> None:
     """No more arrives than before, and it does not keep up: what it was thought to be able to do was wrong."""
     said = "behind 4 min after a scale-down that its load does not explain: 100 records/s arrive, 100 before it"
-    assert falls_behind(rescaled(8, 2), OPTIONS, evaluated()) == said
+    assert falls_behind(rescaled(8, 2), OPTIONS, evaluated()) == Evidence(found=said)
     assert falls_behind(rescaled(8, 2), OPTIONS, evaluated(109.0)), "rates that were measured twice differ a little"
 
 

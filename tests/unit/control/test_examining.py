@@ -13,7 +13,7 @@ from headgate.model.identity import VertexId
 from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
-from headgate.model.rollback import Aftermath, Trial
+from headgate.model.rollback import Aftermath, Evidence, JobFailure, Pool, Shortage, Trial
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.plugins import PluginOptions
 from headgate.options.rollback import RollbackOptions
@@ -49,8 +49,23 @@ async def test_a_job_that_does_not_run_since_its_rescale_is_condemned(decider: P
     """By name, with the numbers; no thread is waited for."""
     sick = await decider.examine(down_since_the_rescale(), NOTHING, at(610))
     assert sick
-    assert sick.reason is Reason.JOB_UNRECOVERABLE
-    assert sick.message.startswith("checker never-running: ")
+    assert str(sick).startswith("checker never-running: not running for 600 s")
+
+
+async def test_what_a_checker_counted_is_evidence_in_numbers() -> None:
+    """Under whatever name the operator has declared it: the memory is raised by the numbers, not by the sentence."""
+    catalog = Catalog(Registry(), Tables(general={"mine.class": "network-memory"}))
+    decider = PluginDecider(host=PluginHost(lambda: catalog, PluginOptions()), events=RecordingEvents())
+    rolling = AutoscalerOptions(rollback=RollbackOptions(checkers=("mine",)))
+    ctx, text = down_since_the_rescale(rolling), "Insufficient number of network buffers: required 17, but only 3"
+    assert ctx.aftermath
+    failures = tuple(JobFailure(at=at(second), text=text) for second in (100, 200))
+    sick = await decider.examine(replace(ctx, aftermath=replace(ctx.aftermath, failures=failures)), NOTHING, at(610))
+    assert sick == Evidence(
+        checker="mine",
+        found="2 failures for want of network buffers since a scale-up: 17 required, 3 available",
+        shortage=Shortage(pool=Pool.NETWORK, required=17, available=3),
+    )
 
 
 async def test_without_a_rescale_under_observation_nobody_is_asked(decider: PluginDecider) -> None:

@@ -14,7 +14,7 @@ from headgate.control.memory_raise import WorkersMemoryRaise
 from headgate.errors import RefusedError
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobStatus
-from headgate.model.rollback import Run, Trial
+from headgate.model.rollback import Evidence, Pool, Run, Shortage, Trial
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext, JobList, Workers
@@ -32,8 +32,8 @@ TRIAL = Trial(
     after=dict.fromkeys(GRAPH.by_id, 4),
     job_id="j1",
 )
-NETWORK = "checker network-memory: 2 failures for want of network buffers since a scale-up"
-HEAP = "checker memory-pressure: 2 failures for want of heap since the rescale"
+NETWORK = Evidence(checker="mine", found="it is short of it", shortage=Shortage(pool=Pool.NETWORK))
+HEAP = Evidence(checker="memory-pressure", found="it is full", shortage=Shortage(pool=Pool.HEAP))
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Story:
     failures: Mapping[str, str] = field(default_factory=dict)
     providers: bool = True
 
-    def asked(self, evidence: str = NETWORK, seen: JobSample | None = None, **options: Any) -> str | None:
+    def asked(self, evidence: Evidence = NETWORK, seen: JobSample | None = None, **options: Any) -> str | None:
         """Return what is answered."""
         ctx = context(options=AutoscalerOptions(memory_tuning_enabled=True, **options))
         raising = WorkersMemoryRaise(
@@ -99,7 +99,7 @@ class Story:
     ("evidence", "settings"),
     [(NETWORK, {Key.NETWORK_MIN: "128 mb", Key.NETWORK_MAX: "128 mb"}), (HEAP, {Key.TASK_HEAP: "640 mb"})],
 )
-def test_the_workers_get_more_of_what_was_short(evidence: str, settings: Mapping[str, str]) -> None:
+def test_the_workers_get_more_of_what_was_short(evidence: Evidence, settings: Mapping[str, str]) -> None:
     """And nothing else changes."""
     story = Story()
     assert story.asked(evidence) is None
@@ -139,6 +139,9 @@ def test_jobs_that_are_over_or_elsewhere_are_not_disturbed() -> None:
 def test_another_ailment_or_a_quota_is_told_of() -> None:
     """Memory is no cure for everything, and is not given without limit."""
     story = Story()
-    assert story.asked("checker never-running: not running for 400 s") == "more memory is no cure for that"
+    assert (
+        story.asked(Evidence(checker="never-running", found="it has no network memory"))
+        == "more memory is no cure for that"
+    )
     assert "quota.memory is 1024 MiB" in (story.asked(quota_memory=2**30) or "")
     assert (ORDERS.cluster, story.provider.settings) == ("prod", {})

@@ -10,9 +10,9 @@ from tests.unit.control.ward import state, told
 
 from headgate.control.deciding import Answer, PlainDecider
 from headgate.model.events import EventReason
-from headgate.model.metrics import EvaluatedMetrics, NotReady
+from headgate.model.metrics import EvaluatedMetrics
 from headgate.model.reasons import Reason
-from headgate.model.rollback import Side
+from headgate.model.rollback import Evidence, Side
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.rollback import RollbackOptions
 from headgate.plugins.checkers import FallsBehind
@@ -33,12 +33,12 @@ OPTIONS = AutoscalerOptions(
 class Watchful(PlainDecider):
     """Asks the one checker."""
 
-    async def examine(self, ctx: JobContext, answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, answer: Answer, _now: datetime) -> Evidence | None:
         """Give what it says."""
         said = FallsBehind().check(ctx, answer if isinstance(answer, EvaluatedMetrics) else None)
         if not isinstance(said, Unrecoverable):
             return None
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message=f"checker falls-behind: {said.evidence}")
+        return Evidence(checker="falls-behind", found=said.evidence)
 
 
 @pytest.fixture

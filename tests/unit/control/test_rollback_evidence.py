@@ -18,9 +18,8 @@ from headgate.errors import UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey
 from headgate.model.measures import JobMeasure
-from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
-from headgate.model.rollback import Aftermath, JobFailure, JobFailures, Trial
+from headgate.model.rollback import Aftermath, Evidence, JobFailure, JobFailures, Trial
 from headgate.model.samples import JobSample
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext
@@ -39,10 +38,12 @@ class Pharmacy:
     fault: Exception | None = None
     asked: list[datetime | None] = field(default_factory=list)
 
-    async def raise_for(self, ctx: JobContext, trial: Trial, evidence: str, _sample: JobSample | None, /) -> str | None:
+    async def raise_for(
+        self, ctx: JobContext, trial: Trial, evidence: Evidence, _sample: JobSample | None, /
+    ) -> str | None:
         """Answer."""
         assert (ctx.key, trial.after) == (ORDERS, {AGG: 4})
-        assert evidence.startswith("checker never-running: ")
+        assert str(evidence).startswith("checker never-running: ")
         known = state(self.ward).trial
         self.asked.append(known.memory_raised_at if known else None)
         if self.fault:
@@ -261,11 +262,11 @@ async def test_checkers_are_shown_means_since_the_rescale_was_reached(ward: Scen
 class Impatient(PlainDecider):
     """Condemns a rescale that nobody waits for any more."""
 
-    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Say so."""
         if ctx.aftermath is None or not ctx.aftermath.given_up:
             return None
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker not-reached: it was given up")
+        return Evidence(checker="not-reached", found="it was given up")
 
 
 @dataclass(frozen=True)
@@ -274,7 +275,7 @@ class Shown(PlainDecider):
 
     aftermaths: list[Aftermath] = field(default_factory=list)
 
-    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Find nothing wrong."""
         self.aftermaths.extend([ctx.aftermath] if ctx.aftermath else [])
         return None

@@ -8,8 +8,7 @@ from datetime import datetime
 from tests.unit.control.ward import lie_down, state
 
 from headgate.control.deciding import Answer, PlainDecider
-from headgate.model.metrics import NotReady
-from headgate.model.reasons import Reason
+from headgate.model.rollback import Evidence
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.ports import JobContext
 from headgate.testing.builders import ORDERS, at, chain, sample
@@ -20,11 +19,11 @@ from headgate.testing.scenario import Scenario
 class Impatient(PlainDecider):
     """Condemns a rescale that nobody waits for any more."""
 
-    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Say so."""
         if ctx.aftermath is None or not ctx.aftermath.given_up:
             return None
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker restart-loop: it fails")
+        return Evidence(checker="restart-loop", found="it fails")
 
 
 async def wait_in_vain(ward: Scenario, until: int, *, at_three: range = range(0)) -> None:

@@ -13,8 +13,7 @@ from headgate.control.deciding import Answer, PlainDecider
 from headgate.model.events import Event, EventReason
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
-from headgate.model.metrics import NotReady
-from headgate.model.reasons import Reason
+from headgate.model.rollback import Evidence
 from headgate.model.state import JobState
 from headgate.ports import JobContext, JobList, Lease
 from headgate.stores.memory import MemoryStateStore
@@ -99,11 +98,11 @@ class MortalEvents(RecordingEvents):
 class Doctor(PlainDecider):
     """Condemns a job that is down since its rescale."""
 
-    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Say so."""
         if ctx.aftermath is None or ctx.aftermath.status is JobStatus.RUNNING:
             return None
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker never-running: it does not run")
+        return Evidence(checker="never-running", found="it does not run")
 
 
 async def lived_through(kill_at: int) -> tuple[Scenario, Reaper]:

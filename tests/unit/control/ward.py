@@ -9,9 +9,7 @@ from headgate.control.deciding import Answer, PlainDecider
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
-from headgate.model.metrics import NotReady
-from headgate.model.reasons import Reason
-from headgate.model.rollback import Aftermath
+from headgate.model.rollback import Aftermath, Evidence
 from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.rollback import RollbackOptions
@@ -29,12 +27,12 @@ class Doctor(PlainDecider):
 
     too_many: int | None = None
 
-    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Say so."""
         aftermath = ctx.aftermath
         if aftermath is None or not self._is_sick(aftermath):
             return None
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker never-running: it does not run")
+        return Evidence(checker="never-running", found="it does not run")
 
     def _is_sick(self, aftermath: Aftermath) -> bool:
         heavy = self.too_many is not None and aftermath.running.get(AGG, 0) >= self.too_many

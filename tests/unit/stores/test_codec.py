@@ -29,7 +29,7 @@ def test_a_rescale_comes_back_as_it_was() -> None:
 
 def test_the_schema_version_stands_in_the_text() -> None:
     """A text can be told from those of other versions by itself."""
-    assert json.loads(encode_state(JobState()))["schema_version"] == SCHEMA_VERSION == 4
+    assert json.loads(encode_state(JobState()))["schema_version"] == SCHEMA_VERSION == 5
 
 
 def test_a_state_from_before_redeploys_is_read() -> None:
@@ -70,8 +70,26 @@ def test_a_state_from_before_orders_is_read() -> None:
     assert (back.paused, back.taken_up, back.intent.ordered) == (None, None, False)
 
 
+def test_a_state_from_before_evidence_in_numbers_is_read() -> None:
+    """Why something was taken back was a sentence then, and still is."""
+    older = json.loads(encode_state(full_state()))
+    older["schema_version"] = 4
+    sentence = "checker network-memory: 2 failures for want of network buffers: 17 required, 3 of 2048 available"
+    older["state"]["rollback"]["why"] = older["state"]["bounds"][0]["why"] = sentence
+    back = decode_state(json.dumps(older), job="j", store="s")
+    assert back.rollback
+    assert (back.rollback.why, back.bounds[0].why) == (sentence, sentence)
+    assert decode_state(encode_state(back), job="j", store="s") == back
+
+
+def test_evidence_is_stored_in_numbers() -> None:
+    """So that nobody has to read them from a sentence that is meant for people."""
+    stored = json.loads(encode_state(full_state()))["state"]["rollback"]["why"]
+    assert stored["shortage"] == {"pool": "network memory", "required": 17, "available": None, "buffers": None}
+
+
 def test_a_state_of_a_newer_headgate_is_refused() -> None:
     """Whatever this one does not know of it would be lost with the next save."""
-    newer = encode_state(full_state()).replace('"schema_version":4', '"schema_version":5')
-    with pytest.raises(PermanentError, match=r"job j in s has schema version 5, this Headgate reads 1 to 4.* newer"):
+    newer = encode_state(full_state()).replace('"schema_version":5', '"schema_version":6')
+    with pytest.raises(PermanentError, match=r"job j in s has schema version 6, this Headgate reads 1 to 5.* newer"):
         decode_state(newer, job="j", store="s")

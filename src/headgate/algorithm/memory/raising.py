@@ -6,16 +6,15 @@ The one pool that was short grows, and with it every total that is set; all othe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from headgate.algorithm.memory.config import Key, MemoryConfig
 from headgate.algorithm.memory.flink_sizes import FlinkMemory, ProcessMemory, derive_memory
 from headgate.algorithm.memory.network import network_bytes
 from headgate.algorithm.wording import memory_size
 from headgate.model.decision import ConfigChanges
+from headgate.model.rollback import Pool, Shortage
 from headgate.model.samples import EngineSettings
 from headgate.model.topology import Topology
 from headgate.options.autoscaler import AutoscalerOptions
@@ -24,29 +23,6 @@ from headgate.options.units import format_memory_size
 _FACTOR = 2
 """How much larger a pool gets of which nobody says what it needs."""
 _MIB = 2**20
-_CONDEMNED = re.compile(r"checker (?P<name>\S+?):")
-_BUFFERS = re.compile(r"(?P<required>\d+) required, (?P<free>\d+)(?: of (?P<total>\d+))? available")
-
-
-class Pool(StrEnum):
-    """What a TaskManager may be short of."""
-
-    NETWORK = "network memory"
-    HEAP = "heap"
-
-
-_POOLS = {"network-memory": Pool.NETWORK, "memory-pressure": Pool.HEAP}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shortage:
-    """What a checker found to be too little."""
-
-    pool: Pool
-    missing: int = 0
-    """Network buffers that one task did not get; 0 when unknown."""
-    buffers: int = 0
-    """Network buffers that its TaskManager has; 0 when unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +40,6 @@ class NoRaise:
     """No settings can be given, which is a normal answer."""
 
     reason: str
-
-
-def shortage_of(evidence: str) -> Shortage | None:
-    """Read what the job is short of from a checker's evidence, `checker <name>: ...`; None where it is not memory."""
-    condemned, counted = _CONDEMNED.match(evidence), _BUFFERS.search(evidence)
-    pool = _POOLS.get(condemned["name"]) if condemned else None
-    if pool is Pool.NETWORK and counted:
-        missing = max(0, int(counted["required"]) - int(counted["free"]))
-        return Shortage(pool=pool, missing=missing, buffers=int(counted["total"] or 0))
-    return Shortage(pool=pool) if pool else None
 
 
 def raised_memory(
@@ -114,7 +80,7 @@ def _needed(shortage: Shortage, wanted: Topology, settings: EngineSettings, opti
         return 0
     config = MemoryConfig(settings.memory)
     counted = network_bytes(wanted, config, settings.slots_per_task_manager)
-    lacked = (shortage.buffers + shortage.missing) * config.size(Key.SEGMENT_SIZE)
+    lacked = ((shortage.buffers or 0) + shortage.missing) * config.size(Key.SEGMENT_SIZE)
     return int(max(counted, lacked) * (1 + options.memory_tuning_overhead))
 
 

@@ -25,6 +25,7 @@ from headgate.errors import PluginError
 from headgate.model.decision import ADVISORY, Decision, Outcome
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
+from headgate.model.rollback import Evidence
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.options.reactive import Demand
@@ -47,7 +48,7 @@ class ReactiveDecider:
     policies: Policies = field(default_factory=BuiltInPolicies)
     fitness: Fitness = field(default_factory=Fitness)
 
-    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, answer: Answer, now: datetime) -> Evidence | None:
         """Examine as usual."""
         return await self.usual.examine(ctx, answer, now)
 

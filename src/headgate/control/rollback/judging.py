@@ -15,7 +15,7 @@ from headgate.model.events import Event
 from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
-from headgate.model.rollback import Aftermath, Trial
+from headgate.model.rollback import Aftermath, Evidence, Trial
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.ports import JobContext
@@ -32,7 +32,7 @@ class Judged:
     """More memory is to be asked for, once the state is saved."""
 
 
-def judge(seen: Observation, state: JobState, sick: NotReady | None, now: datetime, *, may_act: bool) -> Judged:
+def judge(seen: Observation, state: JobState, sick: Evidence | None, now: datetime, *, may_act: bool) -> Judged:
     """
     Take a rescale back, or say why not, or let it count as good.
 
@@ -47,49 +47,54 @@ def judge(seen: Observation, state: JobState, sick: NotReady | None, now: dateti
     if sick is None:
         return Judged(state=_proved(seen, _well(state), now))
     if aftermath is None:
-        return Judged(state=state, obstacle=sick)
-    trial, evidence = aftermath.trial, sick.message
+        return Judged(state=state, obstacle=unrecoverable(sick))
+    trial = aftermath.trial
     if why_not := _not_ours(aftermath, ctx):
-        event = reports.withheld(ctx.key, trial, evidence, why_not, now)
-        return Judged(state=_telling(concluded(state), event), obstacle=sick)
+        event = reports.withheld(ctx.key, trial, sick, why_not, now)
+        return Judged(state=_telling(concluded(state), event), obstacle=unrecoverable(sick))
     if trial.takes_back:
-        event = reports.in_vain(ctx.key, trial, evidence, now)
+        event = reports.in_vain(ctx.key, trial, sick, now)
         # while its intent is open it may not even have been asked for
         return Judged(state=state) if state.intent else _told_once(state, trial, sick, event)
     if why_not := _forbidden(ctx, trial, now, may_act=may_act):
-        return _told_once(state, trial, sick, reports.withheld(ctx.key, trial, evidence, why_not, now))
+        return _told_once(state, trial, sick, reports.withheld(ctx.key, trial, sick, why_not, now))
     return _remedied(seen, state, trial, sick, now)
 
 
-def _remedied(seen: Observation, state: JobState, trial: Trial, sick: NotReady, now: datetime) -> Judged:
+def _remedied(seen: Observation, state: JobState, trial: Trial, sick: Evidence, now: datetime) -> Judged:
     """Let more memory be tried first, where that is wanted; else take the rescale back."""
     raised_at = trial.memory_raised_at
     if seen.ctx.options.memory_tuning_enabled and raised_at is None:
         again = replace(trial, began_at=now, memory_raised_at=now, reached_at=None, down_since=None, ill_since=None)
-        return Judged(state=with_trial(state, again), obstacle=sick, raises=True)
+        return Judged(state=with_trial(state, again), obstacle=unrecoverable(sick), raises=True)
     note = f"more memory since {raised_at:%H:%M:%S} UTC did not help" if raised_at else ""
     return rolled_back(seen, state, sick, note)
 
 
-def rolled_back(seen: Observation, state: JobState, sick: NotReady, note: str) -> Judged:
+def rolled_back(seen: Observation, state: JobState, sick: Evidence, note: str) -> Judged:
     """Take the rescale back; `note` tells what was tried before, or why not."""
     ctx, aftermath = seen.ctx, seen.ctx.aftermath
     if aftermath is None:
-        return Judged(state=state, obstacle=sick)
+        return Judged(state=state, obstacle=unrecoverable(sick))
     trial, now = aftermath.trial, aftermath.now
-    state = taken_back(ctx, state, trial, sick.message, now, sample=seen.sample, note=note)
-    message = f"decision {trial.decision_id} is taken back: {sick.message}"
+    state = taken_back(ctx, state, trial, sick, now, sample=seen.sample, note=note)
+    message = f"decision {trial.decision_id} is taken back: {sick}"
     return Judged(state=state, obstacle=NotReady(reason=Reason.ROLLED_BACK, message=message))
 
 
-def raised(seen: Observation, state: JobState, sick: NotReady) -> Judged:
+def raised(seen: Observation, state: JobState, sick: Evidence) -> Judged:
     """Say that more memory was asked for: the rescale is observed anew."""
     ctx, aftermath = seen.ctx, seen.ctx.aftermath
     if aftermath is None:
-        return Judged(state=state, obstacle=sick)
-    event = reports.memory_raised(ctx.key, aftermath.trial, sick.message, aftermath.now)
-    why = NotReady(reason=Reason.JOB_UNRECOVERABLE, message=f"more memory was asked for: {sick.message}")
+        return Judged(state=state, obstacle=unrecoverable(sick))
+    event = reports.memory_raised(ctx.key, aftermath.trial, sick, aftermath.now)
+    why = NotReady(reason=Reason.JOB_UNRECOVERABLE, message=f"more memory was asked for: {sick}")
     return Judged(state=_telling(state, event), obstacle=why)
+
+
+def unrecoverable(sick: Evidence) -> NotReady:
+    """Say that nothing is decided for a job that will not recover by itself."""
+    return NotReady(reason=Reason.JOB_UNRECOVERABLE, message=str(sick))
 
 
 def pause(ctx: JobContext, state: JobState, now: datetime) -> tuple[JobState, NotReady | None]:
@@ -142,11 +147,11 @@ def _forbidden(ctx: JobContext, trial: Trial, now: datetime, *, may_act: bool) -
     return f"nothing is changed in excluded.periods {period}" if period is not None else ""
 
 
-def _told_once(state: JobState, trial: Trial, sick: NotReady, event: Event) -> Judged:
+def _told_once(state: JobState, trial: Trial, sick: Evidence, event: Event) -> Judged:
     if trial.told and trial.ill_since:
-        return Judged(state=state, obstacle=sick)
+        return Judged(state=state, obstacle=unrecoverable(sick))
     told = with_trial(state, replace(trial, told=True, ill_since=trial.ill_since or event.at))
-    return Judged(state=told if trial.told else _telling(told, event), obstacle=sick)
+    return Judged(state=told if trial.told else _telling(told, event), obstacle=unrecoverable(sick))
 
 
 def _well(state: JobState) -> JobState:

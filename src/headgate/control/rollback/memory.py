@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from headgate.model.rollback import Trial
+from headgate.model.rollback import Evidence, Trial
 from headgate.model.samples import JobSample
 from headgate.ports import JobContext
 
@@ -12,14 +12,16 @@ from headgate.ports import JobContext
 class MemoryRaise(Protocol):
     """Gives a job that its rescale made sick more memory (FLINK-37411, with memory tuning)."""
 
-    async def raise_for(self, ctx: JobContext, trial: Trial, evidence: str, sample: JobSample | None, /) -> str | None:
+    async def raise_for(
+        self, ctx: JobContext, trial: Trial, evidence: Evidence, sample: JobSample | None, /
+    ) -> str | None:
         """
         Ask for more memory, once for a trial: that it was asked for is saved before.
 
         Args:
             ctx: the job, with the aftermath of its rescale.
             trial: the rescale.
-            evidence: what is wrong, as `checker <name>: ...`.
+            evidence: what is wrong; it tells what the job is short of.
             sample: the newest that was ever taken; None for none.
 
         Returns:
@@ -34,7 +36,7 @@ class NoMemoryRaise:
     """Raises nothing: nobody is there who could give workers more memory."""
 
     async def raise_for(
-        self, _ctx: JobContext, _trial: Trial, _evidence: str, _sample: JobSample | None, /
+        self, _ctx: JobContext, _trial: Trial, _evidence: Evidence, _sample: JobSample | None, /
     ) -> str | None:
         """Say so."""
         return "nothing here can give its workers more memory"

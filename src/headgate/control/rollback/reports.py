@@ -10,7 +10,7 @@ from headgate.control.reports import changes_text
 from headgate.model.events import Event, EventReason, EventType
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.orders import Given
-from headgate.model.rollback import ParallelismBound, Rollback, Side, Trial
+from headgate.model.rollback import Evidence, ParallelismBound, Rollback, Side, Trial
 from headgate.ports import JobContext
 
 Names = Mapping[VertexId, str]
@@ -31,13 +31,13 @@ def rolled_back(
     return _of_trial(job, trial, rollback.at, EventReason.ROLLBACK, "; ".join(parts))
 
 
-def memory_raised(job: JobKey, trial: Trial, why: str, now: datetime) -> Event:
+def memory_raised(job: JobKey, trial: Trial, why: Evidence, now: datetime) -> Event:
     """Say that the job gets more memory instead."""
     message = f"more memory is asked for instead of taking back {_change_text(trial)}: {why}"
     return _of_trial(job, trial, now, EventReason.MEMORY_RAISED, message)
 
 
-def withheld(job: JobKey, trial: Trial, evidence: str, why_not: str, now: datetime) -> Event:
+def withheld(job: JobKey, trial: Trial, evidence: Evidence, why_not: str, now: datetime) -> Event:
     """Say that a job is sick after a rescale, and why that is not taken back."""
     message = f"the job is sick since {_change_text(trial)}, and is left alone, as {why_not}: {evidence}"
     return _of_trial(job, trial, now, EventReason.ROLLBACK_WITHHELD, message)
@@ -76,7 +76,7 @@ def not_carried_out(job: JobKey, order: Given, why: str, now: datetime) -> Event
     )
 
 
-def in_vain(job: JobKey, trial: Trial, evidence: str, now: datetime) -> Event:
+def in_vain(job: JobKey, trial: Trial, evidence: Evidence, now: datetime) -> Event:
     """Say that a job is still sick after its rollback: only people can help."""
     back_to = _parallelism_text(trial.after, trial.before.names)
     message = f"the job is sick also after its rollback to {back_to}, and is left alone: {evidence}"

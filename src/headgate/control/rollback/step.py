@@ -14,13 +14,12 @@ from headgate.algorithm.history import restart_time
 from headgate.algorithm.rollback import foreign_change
 from headgate.control.observation import Observation
 from headgate.control.rollback import reports
-from headgate.control.rollback.judging import Judged, fresh, raised, rolled_back
+from headgate.control.rollback.judging import Judged, fresh, raised, rolled_back, unrecoverable
 from headgate.control.rollback.means import Means
 from headgate.control.rollback.memory import MemoryRaise, NoMemoryRaise
 from headgate.control.rollback.trials import Failures, aged, concluded, observed, trial_of, with_trial
-from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
-from headgate.model.rollback import Aftermath, Trial
+from headgate.model.rollback import Aftermath, Evidence, Trial
 from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.ports import EventHandler, FailureHistory, JobContext
@@ -71,17 +70,17 @@ class RollbackStep:
         )
         return state, replace(ctx, aftermath=aftermath)
 
-    async def raise_memory(self, seen: Observation, state: JobState, sick: NotReady) -> Judged:
+    async def raise_memory(self, seen: Observation, state: JobState, sick: Evidence) -> Judged:
         """Ask for more memory, as was saved before; where that cannot be had the rescale is taken back."""
         ctx = seen.ctx
         if ctx.aftermath is None:
-            return Judged(state=state, obstacle=sick)
-        why_not = await self._ask(ctx, ctx.aftermath.trial, sick.message, seen.sample)
+            return Judged(state=state, obstacle=unrecoverable(sick))
+        why_not = await self._ask(ctx, ctx.aftermath.trial, sick, seen.sample)
         if why_not is None:
             return raised(seen, state, sick)
         return rolled_back(seen, state, sick, f"its memory was not raised: {why_not}")
 
-    async def _ask(self, ctx: JobContext, trial: Trial, evidence: str, sample: JobSample | None) -> str | None:
+    async def _ask(self, ctx: JobContext, trial: Trial, evidence: Evidence, sample: JobSample | None) -> str | None:
         try:
             async with asyncio.timeout(MEMORY_LIMIT.total_seconds()):
                 return await self.memory.raise_for(ctx, trial, evidence, sample)

@@ -17,7 +17,7 @@ from headgate.control.intents import MAX_ATTEMPTS, Settlement, accepted, reached
 from headgate.control.rollback import reports as reports_of_rollbacks
 from headgate.model.events import Event
 from headgate.model.redeploy import Redeploy, successor_of
-from headgate.model.rollback import Rollback, Run, Trial
+from headgate.model.rollback import Rollback, Run, Trial, Why
 from headgate.model.samples import EngineSettings, JobSample
 from headgate.model.state import Intent, JobState
 from headgate.options.autoscaler import AutoscalerOptions
@@ -25,7 +25,7 @@ from headgate.ports import JobContext
 
 
 def taken_back(
-    ctx: JobContext, state: JobState, trial: Trial, why: str, now: datetime, *, sample: JobSample | None, note: str
+    ctx: JobContext, state: JobState, trial: Trial, why: Why, now: datetime, *, sample: JobSample | None, note: str
 ) -> JobState:
     """
     Give the state in which a rescale is about to be taken back; it takes the place of an open intent.

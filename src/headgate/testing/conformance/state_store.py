@@ -18,7 +18,7 @@ from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobMeasure
 from headgate.model.orders import NO_ORDERS, Given, Orders, StandingOrders
 from headgate.model.redeploy import Launch, Overlay, Redeploy, Start
-from headgate.model.rollback import ParallelismBound, Rollback, Run, Side, Trial
+from headgate.model.rollback import Evidence, ParallelismBound, Pool, Rollback, Run, Shortage, Side, Trial
 from headgate.model.state import Intent, JobState, Rejection, ScalingRecord, VersionedState
 from headgate.ports import Lease, StateStore
 from headgate.testing.conformance.state_retention import StateRetentionSuite
@@ -31,6 +31,7 @@ MINUTE = timedelta(minutes=1)
 _VERTEX = VertexId("a" * 32)
 _ONE, _TWO = {_VERTEX: 1}, {_VERTEX: 2}
 _GIVEN = Given(at=NOON, by="anna@host", why="lätency")
+_WHY = Evidence(checker="network-memory", found="2 failures", shortage=Shortage(pool=Pool.NETWORK, required=17))
 _OVERLAY = Overlay(overrides={"a": "b"}, removals=frozenset({"c"}))
 
 
@@ -77,7 +78,7 @@ def full_state() -> JobState:
         deferred=_OVERLAY,
         first=_run(),
         trial=_trial(),
-        rollback=Rollback(decision_id="d1", at=NOON, run=_run(), target=_ONE, why="sick", paused_until=deadline),
+        rollback=Rollback(decision_id="d1", at=NOON, run=_run(), target=_ONE, why=_WHY, paused_until=deadline),
         bounds=(ParallelismBound(vertex=_VERTEX, parallelism=2, side=Side.BELOW, expires_at=deadline, why="sick"),),
         job_wide=2,
         paused=_GIVEN,
@@ -91,14 +92,8 @@ def _redeploy() -> Redeploy:
 
 
 def _run() -> Run:
-    return Run(
-        job_id="f" * 32,
-        fingerprint="topology",
-        parallelism=_ONE,
-        settings="0",
-        started_at=NOON,
-        start=_redeploy().before,
-    )
+    start = _redeploy().before
+    return Run(job_id="f" * 32, fingerprint="topology", parallelism=_ONE, settings="0", started_at=NOON, start=start)
 
 
 def _trial() -> Trial:

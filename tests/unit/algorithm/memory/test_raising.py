@@ -8,18 +8,15 @@ from typing import Any
 
 import pytest
 
-from headgate.algorithm import sickness
 from headgate.algorithm.memory.config import Key, MemoryConfig
 from headgate.algorithm.memory.flink_sizes import ProcessMemory, derive_memory
 from headgate.algorithm.memory.network import network_bytes
-from headgate.algorithm.memory.raising import NoRaise, Pool, Raise, Shortage, raised_memory, shortage_of
+from headgate.algorithm.memory.raising import NoRaise, Raise, raised_memory
 from headgate.model.decision import ConfigChanges
-from headgate.model.identity import VertexId
-from headgate.model.measures import JobStatus
-from headgate.model.rollback import Aftermath, JobFailure, Run, Trial
+from headgate.model.rollback import Pool, Shortage
 from headgate.model.samples import EngineSettings
 from headgate.options.autoscaler import AutoscalerOptions
-from headgate.testing.builders import at, chain
+from headgate.testing.builders import chain
 
 MIB = 2**20
 WANTED = chain({"source": 8, "sink": 8})
@@ -58,7 +55,7 @@ def pools(layout: Mapping[str, str], more: Raise | NoRaise) -> tuple[ProcessMemo
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_network_memory_grows_alone(layout: Mapping[str, str]) -> None:
     """Whichever way the cluster's memory is configured: no other pool gives anything for it, every total grows."""
-    more = raised(Shortage(pool=Pool.NETWORK, missing=100, buffers=10_000), layout)
+    more = raised(Shortage(pool=Pool.NETWORK, required=120, available=20, buffers=10_000), layout)
     before, after = pools(layout, more)
     assert after.flink.network >= 10_100 * 32 * 1024
     assert replace(after.flink, network=0) == replace(before.flink, network=0)
@@ -111,28 +108,3 @@ def test_a_layout_that_cannot_be_read_is_left_alone() -> None:
         found = raised(Shortage(pool=Pool.HEAP), {Key.PROCESS_SIZE.value: total} if total else {})
         assert isinstance(found, NoRaise)
         assert why in found.reason
-
-
-def _aftermath(text: str) -> Aftermath:
-    run = Run(job_id="j1", fingerprint=WANTED.fingerprint, parallelism=dict.fromkeys(WANTED.by_id, 2))
-    trial = Trial(decision_id="d", began_at=at(0), before=run, after={VertexId("sink"): 8}, job_id="j1")
-    failures = tuple(JobFailure(at=at(second), text=text) for second in (10, 20, 30))
-    return Aftermath(trial=trial, now=at(60), status=JobStatus.RESTARTING, failures=failures)
-
-
-def test_the_shortage_is_read_from_what_the_checkers_say() -> None:
-    """With the numbers of Flink's own message, where it has them."""
-    text = (
-        "java.io.IOException: Insufficient number of network buffers: required 129, but only 17 available. "
-        "The total number of network buffers is currently set to 2048 of 32768 bytes each."
-    )
-    evidence = sickness.lack_of_network_memory(_aftermath(text), AutoscalerOptions())
-    assert shortage_of(f"checker network-memory: {evidence}") == Shortage(pool=Pool.NETWORK, missing=112, buffers=2048)
-    evidence = sickness.memory_pressure(_aftermath("java.lang.OutOfMemoryError: Java heap space"), AutoscalerOptions())
-    assert shortage_of(f"checker memory-pressure: {evidence}") == Shortage(pool=Pool.HEAP)
-
-
-def test_what_is_no_shortage_of_memory_is_none() -> None:
-    """Another checker's word, or anybody's, however much it speaks of memory."""
-    assert shortage_of("checker restart-loop: 3 failures within 10 min, the last time by OutOfMemoryError") is None
-    assert shortage_of("checker mine says that the job will not recover") is None

@@ -12,9 +12,8 @@ import structlog
 from headgate.control.deciding import Answer, PlainDecider
 from headgate.model.events import EventReason
 from headgate.model.measures import JobStatus
-from headgate.model.metrics import NotReady
-from headgate.model.reasons import Reason
 from headgate.model.redeploy import successor_of
+from headgate.model.rollback import Evidence
 from headgate.options.service import Mode
 from headgate.ports import JobContext
 from headgate.testing.fake_redeploys import RedeployableFlink
@@ -33,12 +32,12 @@ class Doctor(PlainDecider):
 
     patient: str = ""
 
-    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Say so."""
         restarts = ctx.aftermath is not None and ctx.aftermath.status is not JobStatus.RUNNING
         if not restarts and ctx.job_id != self.patient:
             return None
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker restart-loop: it fails")
+        return Evidence(checker="restart-loop", found="it fails")
 
 
 @pytest.fixture

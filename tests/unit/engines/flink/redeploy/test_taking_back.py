@@ -8,9 +8,8 @@ from datetime import datetime, timedelta
 from headgate.control.deciding import Answer, PlainDecider
 from headgate.model.events import EventReason
 from headgate.model.measures import JobStatus
-from headgate.model.metrics import NotReady
-from headgate.model.reasons import Reason
 from headgate.model.redeploy import Overlay, successor_of
+from headgate.model.rollback import Evidence
 from headgate.ports import JobContext
 from headgate.testing.fake_redeploys import RedeployableFlink
 from headgate.testing.redeploying import RedeployingService
@@ -27,13 +26,13 @@ class Doctor(PlainDecider):
 
     too_many: int = 3
 
-    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> NotReady | None:
+    async def examine(self, ctx: JobContext, _answer: Answer, _now: datetime) -> Evidence | None:
         """Say so."""
         if ctx.aftermath is None:
             return None
         if self.too_many not in ctx.aftermath.running.values() and ctx.status is not JobStatus.FAILED:
             return None
-        return NotReady(reason=Reason.JOB_UNRECOVERABLE, message="checker memory-pressure: three are too many")
+        return Evidence(checker="memory-pressure", found="three are too many")
 
 
 async def test_a_sick_successor_is_replaced_by_how_the_job_was_well(
