@@ -31,7 +31,8 @@ _LANES = {
     "tests/flink/test_redeploy": "Flink, redeploy and rollback",
     "tests/flink/test_rollback.py": "Flink, redeploy and rollback",
     "tests/flink/": "Flink, the lab",
-    "tests/spark": "Spark",
+    "tests/spark_streaming/": "Spark applications",
+    "tests/spark/": "Spark, the pipeline",
     "tests/e2e/": "whole processes",
     "tests/": "services",
 }

@@ -138,7 +138,11 @@ def cancelled(url: str, job_id: str) -> None:
 
 
 def _task_states(url: str, job_id: str) -> set[str]:
-    return {vertex["status"] for vertex in call_json(f"{url}/jobs/{job_id}")["vertices"]}
+    try:
+        job = call_json(f"{url}/jobs/{job_id}")
+    except HTTPError as error:  # a JobManager that has just started answers 500 until it has made the job
+        return {str(error)}
+    return {vertex["status"] for vertex in job["vertices"]}
 
 
 def _await(ask: Callable[[], set[str]], state: str, job_id: str) -> None:

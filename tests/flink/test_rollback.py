@@ -345,6 +345,7 @@ def only_work(cluster: LocalCluster, job_id: str) -> Mapping[str, object]:
     return {"job.autoscaler.vertex.exclude.ids": [each["id"] for each in vertices if each["name"] != "work"]}
 
 
+@pytest.mark.long
 @tight
 def test_a_job_that_is_shrunk_until_its_state_fills_a_heap_goes_back(
     cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate

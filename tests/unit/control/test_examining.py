@@ -49,7 +49,7 @@ async def test_a_job_that_does_not_run_since_its_rescale_is_condemned(decider: P
     """By name, with the numbers; no thread is waited for."""
     sick = await decider.examine(down_since_the_rescale(), NOTHING, at(610))
     assert sick
-    assert str(sick).startswith("checker never-running: not running for 600 s")
+    assert str(sick).startswith("checker never-running: not running for 10 min")
 
 
 async def test_what_a_checker_counted_is_evidence_in_numbers() -> None:

@@ -36,10 +36,12 @@ class AuditedStateStore(MemoryStateStore):
         self._note(f"{job} is at version {version} and wants {wanted}")
         return version
 
-    def forget(self, job: JobKey, /) -> None:
+    def forget(self, job: JobKey, /, *, gone_before: datetime | None = None, unused: bool = False) -> bool:
         """Forget, and note it."""
-        super().forget(job)
-        self._note(f"{job} is forgotten")
+        forgotten = super().forget(job, gone_before=gone_before, unused=unused)
+        if forgotten:
+            self._note(f"{job} is forgotten")
+        return forgotten
 
     def _note(self, line: str) -> None:
         try:
