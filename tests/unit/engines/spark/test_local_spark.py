@@ -12,6 +12,7 @@ import pytest
 
 from headgate.engines.flink.local.processes import Children
 from headgate.engines.spark.local.application import Application
+from headgate.engines.spark.local.archives import fast_start
 from headgate.engines.spark.local.groups import end_groups, is_living
 from headgate.engines.spark.local.home import find_spark_home, lean_home, remove_work
 from headgate.engines.spark.local.settings import application, environment, write_properties
@@ -36,6 +37,26 @@ def test_the_home_holds_no_python_code(tmp_path: Path, monkeypatch: pytest.Monke
     assert home.name.startswith("spark-4.3.0-")
     assert lean_home(_spark(tmp_path / "same")) == home
     assert lean_home(_spark(tmp_path / "other", "more.jar")) != home
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_what_was_recorded_is_read_at_each_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, recorded: bool
+) -> None:
+    """A Java that could not record anything starts all the same, and is not asked to record again."""
+    monkeypatch.setenv("HEADGATE_CACHE", str(tmp_path / "cache"))
+    home = tmp_path / "spark"
+    submit = home / "bin" / "spark-submit"
+    submit.parent.mkdir(parents=True)
+    starts = tmp_path / "starts"
+    submit.write_text(f"#!/bin/sh\necho started >> {starts}\n" + ("touch classes.jsa\n" if recorded else "exit 1\n"))
+    submit.chmod(0o755)
+
+    options, again = (fast_start(home, java_home=tmp_path, python=Path(sys.executable)) for _ in range(2))
+
+    assert options == again
+    assert ("-XX:SharedArchiveFile=" in options) is recorded
+    assert starts.read_text() == "started\n"
 
 
 def test_an_interpreter_without_pyspark_is_named(tmp_path: Path) -> None:

