@@ -21,7 +21,7 @@ from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.obligation import owed_by
 from headgate.algorithm.permission import permitted, within_quota, worthwhile
 from headgate.algorithm.plan import Plan, planned
-from headgate.algorithm.propose import Case, proposed, ruled
+from headgate.algorithm.propose import JobSituation, proposed, ruled
 from headgate.algorithm.rules import rules_of
 from headgate.algorithm.sharing import evened, shared
 from headgate.algorithm.signals import signalled, with_signals
@@ -99,7 +99,7 @@ class LoadChain:
     """What the wishes for a job that follows its load are held to, wherever they come from. A `review.Chain`."""
 
     sample: JobSample
-    case: Case
+    case: JobSituation
 
     @classmethod
     def of(
@@ -115,7 +115,7 @@ class LoadChain:
         """Build the chain of one decision."""
         state, topology = aged(state, now, options), sample.topology
         options = eager(options) if evaluated.arrival is not None else options
-        case = Case(
+        case = JobSituation(
             topology=topology,
             evaluated=evaluated,
             options=options,

@@ -73,7 +73,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class JobSituation:
     """What is known of a job when its vertices are proposed for."""
 
     topology: Topology
@@ -123,17 +123,19 @@ def propose(
 
     `owed` is what the job owes by its options, `align` takes the place of the built-in alignment modes.
     """
-    case = Case(topology=topology, evaluated=evaluated, options=options, now=now, state=state, owed=owed, align=align)
+    case = JobSituation(
+        topology=topology, evaluated=evaluated, options=options, now=now, state=state, owed=owed, align=align
+    )
     return proposed(case)
 
 
-def proposed(case: Case) -> tuple[Proposal, ...]:
+def proposed(case: JobSituation) -> tuple[Proposal, ...]:
     """Give the parallelism wanted for each vertex by its numbers, in topological order."""
     vertices = zip(case.topology.vertices, case.topology.unchanged, strict=True)
     return tuple(_proposed(case, vertex, unchanged) for vertex, unchanged in vertices)
 
 
-def ruled(case: Case, wish: Proposal) -> Proposal:
+def ruled(case: JobSituation, wish: Proposal) -> Proposal:
     """
     Hold somebody else's wish for a vertex, the last step of its trail, to the rules.
 
@@ -148,7 +150,7 @@ def ruled(case: Case, wish: Proposal) -> Proposal:
     return applied(rules(case.seen(vertex, room), case.options), wish)
 
 
-def _proposed(case: Case, vertex: Vertex, unchanged: Proposal) -> Proposal:
+def _proposed(case: JobSituation, vertex: Vertex, unchanged: Proposal) -> Proposal:
     metrics, delayed = case.evaluated.vertices.get(vertex.id, UNKNOWN), case.state.delayed.get(vertex.id)
     if metrics.outside or delayed:
         unchanged = replace(unchanged, outside=metrics.outside, delayed=delayed)

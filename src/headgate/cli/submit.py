@@ -67,7 +67,7 @@ async def _submit(options: ServiceOptions, key: JobKey, launch: Launch, savepoin
     try:
         held = await asyncio.to_thread(store.load, key)
         overlay = held.state.overlay.then(held.state.deferred.overrides, held.state.deferred.removals)
-        remembered = _Remembered(store, key)
+        remembered = _SavedLaunch(store, key)
 
         async def remember() -> None:
             await asyncio.to_thread(remembered.save, launch, overlay)
@@ -82,7 +82,7 @@ async def _submit(options: ServiceOptions, key: JobKey, launch: Launch, savepoin
         store.close()
 
 
-class _Remembered:
+class _SavedLaunch:
     """What the store remembers of how a job was started."""
 
     def __init__(self, store: StateStore, key: JobKey) -> None:
