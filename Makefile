@@ -44,7 +44,7 @@ DEMO    := tests/e2e/test_demo.py::test_headgate_follows_the_load
 ENGINES := tests/spark_streaming tests/flink tests/e2e tests/conformance tests/spark
 LANES   := -n 4 --dist loadscope --no-loadscope-reorder
 
-test: check ## Everything but `test-long`: `check`, then Spark, Flink and end-to-end tests. Twenty minutes.
+test: check ## Everything but `test-long`: `check`, then Spark, Flink and end-to-end tests. Half an hour.
 	$(BIN)/pytest -m 'not long' $(DEMO)
 	$(BIN)/pytest -m 'not long' $(LANES) --durations 25 --deselect $(DEMO) $(ENGINES)
 
