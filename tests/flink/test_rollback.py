@@ -97,6 +97,8 @@ QUICK: Mapping[str, object] = {
     "decide.interval": "1 s",
     "job.autoscaler.metrics.window": "8 s",
     "job.autoscaler.stabilization.interval": "3 s",
+    # Over a whole window every stage is seen to need as much; the first seconds may show one stage alone.
+    "job.autoscaler.reaction": "windowed",
     "job.autoscaler.vertex.max-parallelism": SICK,
 }
 
