@@ -33,6 +33,9 @@ _LANES = {
     "tests/flink/": "Flink, the lab",
     "tests/spark_streaming/": "Spark applications",
     "tests/spark/": "Spark, the pipeline",
+    "tests/e2e/test_commands.py": "what people type",
+    "tests/e2e/test_demo.py": "what people type",
+    "tests/e2e/test_tutorials.py": "what people type",
     "tests/e2e/": "whole processes",
     "tests/": "services",
 }

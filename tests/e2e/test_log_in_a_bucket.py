@@ -40,6 +40,7 @@ async def told(service: HeadgateProcess, *arguments: str) -> Any:
     return json.loads(out)
 
 
+@pytest.mark.long
 async def test_a_service_decides_over_a_bucket_and_survives_its_absence(store: ObjectStore, tmp_path: Path) -> None:
     """With secrets by reference and jars of one's own; no cycle decides on what was not kept."""
     log = store.log("service")

@@ -43,6 +43,7 @@ def test_no_row_is_lost_or_doubled_when_processes_are_killed(tmp_path: Path, see
 
 
 @seed_and_seconds
+@pytest.mark.long
 def test_no_row_is_lost_or_doubled_in_a_bucket(tmp_path: Path, seed: int, seconds: int) -> None:
     """Where no lock is given back for the dead, and no file gets its name by a rename."""
     with object_store.running() as store:

@@ -63,6 +63,7 @@ def await_settled(service: RunningService, job: ObservedJob, wanted: Mapping[str
     service.until(settled, limit=LIMIT)
 
 
+@pytest.mark.long
 def test_a_job_reaches_its_optimum_over_spark_and_the_samples_log(
     cluster: LocalCluster, run_job: RunJob, run_headgate_process: RunHeadgateProcess
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_job_reaches_its_optimum_over_spark_and_the_samples_log(
 
 
 @pytest.mark.parametrize("cluster", [DEFAULT_BUFFERS], indirect=True, ids=["default-buffers"])
+@pytest.mark.long
 def test_an_overload_that_hides_in_network_buffers_is_seen(
     cluster: LocalCluster, run_job: RunJob, run_headgate: RunHeadgate
 ) -> None:

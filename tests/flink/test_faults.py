@@ -107,4 +107,5 @@ def test_a_restarted_job_manager_ends_its_jobs_and_a_resubmitted_one_keeps_its_h
     remembered = service.state("lab/phoenix").history
     assert len(remembered) == 2
     assert all(record.reached_at for record in remembered)
-    assert not service.lines("AutoscalerError")
+    # A JobManager that is on its way down may have answered so.
+    assert all("answered 500" in line["message"] for line in service.lines("AutoscalerError"))

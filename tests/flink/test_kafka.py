@@ -156,6 +156,7 @@ def test_a_full_partition_is_no_cause_to_grow(
     assert Reason.HOT_PARTITION in steps
 
 
+@pytest.mark.long
 def test_what_was_wished_for_in_an_outage_comes_after_it_and_once(
     cluster: LocalCluster,
     broker: Kafka,

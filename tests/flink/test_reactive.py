@@ -195,6 +195,7 @@ def weights(url: str) -> Mapping[str, object]:
     return {**FAST, "clusters": [{"name": "lab", "url": url}], "jobs": jobs}
 
 
+@pytest.mark.long
 def test_reactive_jobs_share_a_session_cluster_by_weight(shared: LocalCluster, tmp_path: Path) -> None:
     """Four slots are 3 and 1, six are 4 and 2; with two TaskManagers dead each keeps the slot that is its least."""
     seen = Seen(url=shared.url)

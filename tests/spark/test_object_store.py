@@ -186,6 +186,7 @@ def test_spark_evaluates_over_a_bucket_as_over_a_directory(on_s3a: SparkSession,
     assert isinstance(there[last.job], EvaluatedMetrics)
 
 
+@pytest.mark.long
 def test_a_run_in_a_bucket_is_replayed_byte_for_byte(on_s3a: SparkSession, root: Address, tmp_path: Path) -> None:
     """On Spark and in this process."""
     run = RecordedService(scenario=growing_fleet(), root=tmp_path / "log")

@@ -32,6 +32,7 @@ def application(three_workers: StandaloneCluster, directory: Path) -> Iterator[W
         yield application
 
 
+@pytest.mark.long
 def test_nothing_that_dies_loses_or_doubles_a_row(
     application: WatchedApplication, three_workers: StandaloneCluster, directory: Path
 ) -> None:

@@ -173,5 +173,7 @@ def _settings(directory: Path, ports: tuple[int, ...]) -> str:
         "share.coordinator.state.topic.min.isr": "1",
         "group.initial.rebalance.delay.ms": "0",
         "auto.create.topics.enable": "false",
+        # By default half of the broker's heap.
+        "log.cleaner.dedupe.buffer.size": "4194304",
     }
     return "".join(f"{key}={value}\n" for key, value in settings.items())
