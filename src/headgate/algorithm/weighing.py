@@ -74,7 +74,7 @@ def surely_needing_less(
     plan: Plan, evaluated: EvaluatedMetrics, options: AutoscalerOptions, state: JobState, running_s: float
 ) -> Plan:
     """
-    Let nothing shrink while the input of a job rises, nor of one that began moments ago.
+    Let nothing shrink while the input of a job rises or is more than it can read, nor of one that began moments ago.
 
     A job that Headgate has rescaled is not new, however often it restarts; where a whole window has to be there, that
     is proof enough. `running_s` is how long the job has been running.
@@ -83,6 +83,8 @@ def surely_needing_less(
         return plan
     if evaluated.arrival.rising:
         return not_shrinking(plan, state, Reason.EVIDENCE_AWAITED, "ever more comes in")
+    if evaluated.arrival.saturated:
+        return not_shrinking(plan, state, Reason.EVIDENCE_AWAITED, "more comes in than its sources can read")
     new_s = (options.stabilization_interval + min(options.metrics_window, _FIRST_LOOK)).total_seconds()
     if state.history or running_s >= new_s:
         return plan
@@ -248,5 +250,7 @@ def told_arrival(arrival: Arrival) -> str:
     since += " ago" if arrival.changed else ""
     if arrival.per_s is None or arrival.error is None:
         return f"{since} nobody can tell yet how much comes in"
+    if arrival.saturated:
+        return f"its sources read all they can {since}: how much comes in is unknown, {amount(arrival.per_s)}/s assumed"
     come = f"{amount(arrival.per_s)}/s come in{' by now, ever more' if arrival.rising else ''}"
     return f"{since} {come}, within {2 * arrival.error:.0%}"

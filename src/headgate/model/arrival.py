@@ -19,5 +19,7 @@ class Arrival:
     """Whether it began with a change; otherwise nothing changed in all the time that is known."""
     rising: bool = False
     """Whether it has surely been rising since; then the rate is what it has come to."""
+    saturated: bool = False
+    """Whether a source reads all it can while more comes in, nobody knows how much: the rate is assumed, not seen."""
     means: tuple[tuple[float, float], ...] = ()
     """How long, and records/s on average: over ever longer times until now."""

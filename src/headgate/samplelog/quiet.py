@@ -38,6 +38,7 @@ _UNKNOWN = JobValue()
 _OF_JOB = (
     *("coverage", "samples", "backlog", "balanced", "lag_origin"),
     *("arrival.per_s", "arrival.error", "arrival.lasted_s", "arrival.changed", "arrival.rising"),
+    "arrival.saturated",
     *("downtime.expected_s", "downtime.low_s", "downtime.high_s", "downtime.stops"),
     *(f"{metric}.{part}" for metric in _METRICS for part in ("current", "average")),
 )
@@ -199,6 +200,7 @@ def _arrival(known: Mapping[str, float], means: Sequence[float]) -> Arrival | No
         lasted_s=known["arrival.lasted_s"],
         changed=bool(known["arrival.changed"]),
         rising=bool(known["arrival.rising"]),
+        saturated=bool(known.get("arrival.saturated", False)),
         means=tuple(zip(means[::2], means[1::2], strict=True)),
     )
 
@@ -225,6 +227,7 @@ def _numbers(known: EvaluatedMetrics, rows: VertexRows) -> Floats:
     of_job = [
         *(known.coverage, known.samples, known.backlog, known.balanced, known.lag_origin),
         *((arrival.per_s, arrival.error, arrival.lasted_s, arrival.changed, arrival.rising) if arrival else [None] * 5),
+        arrival.saturated if arrival else None,
         *(_seconds(downtime) if downtime else [None] * 4),
         *chain.from_iterable((each.current, each.average) for each in of_metrics),
     ]

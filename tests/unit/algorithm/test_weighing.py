@@ -381,3 +381,14 @@ def test_a_restart_time_that_is_set_to_the_default_is_believed() -> None:
     unset, meant = AutoscalerOptions(), AutoscalerOptions(keys_set=("restart.time",))
     assert expected_downtime(evaluated, unset) == timedelta(seconds=30)
     assert expected_downtime(evaluated, meant) == timedelta(minutes=5)
+
+
+def test_a_saturated_job_grows_and_is_told_as_such() -> None:
+    """How much comes in is not known; that it is more than can be read is."""
+    arrival = Arrival(per_s=400.0, error=0.25, lasted_s=6.0, changed=True, saturated=True)
+
+    said = told_arrival(arrival)
+
+    assert said == (
+        "its sources read all they can since the load changed 6 s ago: how much comes in is unknown, 400/s assumed"
+    )

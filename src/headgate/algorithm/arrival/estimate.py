@@ -30,10 +30,22 @@ class Arrivals:
     """Whether it began with a change; otherwise nothing changed in all the time that is known."""
     rising: Bools
     """Whether it surely has been rising since."""
+    saturated: Bools
+    """Whether more came in than the source could read, nobody knows how much: the rate is assumed."""
     means: Floats
     """(n, j) records/s on average over ever longer times until now, NaN for none."""
     means_s: Floats
     """(n, j) how long these are."""
+
+
+_SATURATED_S = 5.0
+"""How long a source must not have waited for records to be saturated: a burst is shorter."""
+
+_ASSUMED = 2.0
+"""How many times as much as a saturated source reads is taken to come in: what is unknown is looked for by doubling."""
+
+_ASSUMED_ERROR = 0.25
+"""Standard error of that, as a share of it: it may be hardly more than is read, or three times as much."""
 
 
 @ieee
@@ -49,12 +61,19 @@ def arrivals(stretches: Stretches) -> Arrivals:
     rate = np.where(took_s > 0, np.maximum(came / took_s, 0.0), np.nan)
     error = np.sqrt(variance(rate, varies) / took_s)
     line, (means_s, over) = rise(sums, pure, variation_around_lines(stretches)), means(sums, known)
+    rate = np.where(line.is_sure, line.rate, rate)
+    error = np.where(line.is_sure, line.error, np.where(np.isnan(error), np.inf, error))
+    since = sums.took_s.shape[1] - 1 - np.logical_and.accumulate(stretches.saturated[:, ::-1], axis=1).sum(axis=1)
+    saturated_s, was_read = sums.took_s[rows, since], sums.came[rows, since]
+    saturated = saturated_s >= _SATURATED_S
+    assumed = np.fmax(rate, _ASSUMED * was_read / saturated_s)
     return Arrivals(
-        rate=np.where(line.is_sure, line.rate, rate),
-        error=np.where(line.is_sure, line.error, np.where(np.isnan(error), np.inf, error)),
-        lasted_s=sums.took_s[rows, begun],
-        changed=changed,
-        rising=line.is_sure,
+        rate=np.where(saturated, assumed, rate),
+        error=np.where(saturated, _ASSUMED_ERROR * assumed, error),
+        lasted_s=np.where(saturated, saturated_s, sums.took_s[rows, begun]),
+        changed=changed | saturated,
+        rising=line.is_sure & ~saturated,
+        saturated=saturated,
         means=over,
         means_s=means_s,
     )

@@ -27,6 +27,8 @@ class JobArrivals:
     """Whether any of them has changed."""
     rising: Bools
     """Whether any of them has been rising since."""
+    saturated: Bools
+    """Whether any of them reads all it can, while more comes in."""
     means: Floats
     """(m, j) records/s on average over ever longer times until now; NaN where that cannot be told."""
     means_s: Floats
@@ -40,6 +42,7 @@ class JobArrivals:
             lasted_s=float(self.lasted_s[place]),
             changed=bool(self.changed[place]),
             rising=bool(self.rising[place]),
+            saturated=bool(self.saturated[place]),
             means=self._means(place),
         )
 
@@ -72,6 +75,7 @@ def of_jobs(known: Arrivals, job: Ints, jobs: int) -> JobArrivals:
         lasted_s=lasted_s,
         changed=np.bincount(job, weights=known.changed, minlength=jobs) > 0,
         rising=np.bincount(job, weights=known.rising, minlength=jobs) > 0,
+        saturated=np.bincount(job, weights=known.saturated, minlength=jobs) > 0,
         means=means,
         means_s=means_s,
     )

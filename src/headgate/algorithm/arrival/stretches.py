@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.algorithm.columns import Columns
+from headgate.algorithm.columns import Column, Columns
 from headgate.algorithm.stats import Bools, Ints
-from headgate.model.measures import Measure
+from headgate.model.lag import LagOrigin
+from headgate.model.measures import SUBUNIT, Measure
 
-MEASURES = (Measure.LAG, Measure.NUM_RECORDS_IN, Measure.ARRIVED)
+MEASURES = (
+    Measure.LAG,
+    Measure.NUM_RECORDS_IN,
+    Measure.ARRIVED,
+    Measure.LAG_ORIGIN,
+    Measure.ACCUMULATED_IDLE_TIME,
+    Measure.ACCUMULATED_BUSY_TIME,
+    Measure.ACCUMULATED_BACKPRESSURED_TIME,
+)
 """What is read of a source."""
 SERIES = ("at_ms", "measured_ms", "epoch", *(measure.column for measure in MEASURES))
 """The columns of `model.tables.SAMPLES` that are read."""
+
+_WAITS_FROM = 0.01
+"""Share of the time from which on a source counts as waiting for records: one that is held up idles not at all."""
+
+_MOVES_FROM = 0.02
+"""Share of what was read by which a lag has to change to say what comes in: a gauge that is stuck says nothing."""
+
+_DOUBTED = tuple(int(origin) * SUBUNIT for origin in LagOrigin if not origin.is_sure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +46,8 @@ class Stretches:
     """Length of each stretch; 0 where there is none."""
     came: Ints
     """Thousandths of records; a lag that is told late may make one negative."""
+    saturated: Bools
+    """Where the source never waited, and no lag tells how much more came in: it is `came` at least."""
 
     @property
     def known(self) -> Bools:
@@ -50,24 +70,29 @@ def stretches(samples: Columns, owner: Ints, sources: int) -> Stretches:
     followed from one such time to the next; one that never does counts as having none. One that has read nothing yet
     and sees nothing waiting may not have opened what it reads: its stretches count from when it began, if it has.
 
+    A lag that is doubted is not used: a connector that fetches far ahead sees it rise and fall, whatever comes in.
+
     Args:
         samples: rows with the columns of `SERIES`, in any order.
         owner: number of each row's source, 0 to `sources` - 1.
         sources: how many there are.
     """
-    lag, read, arrived = (samples[measure.column] for measure in MEASURES)
+    lag, read, arrived, origin, *times = (samples[measure.column] for measure in MEASURES)
     tells_lag = np.bincount(owner[lag.valid], minlength=sources) > 0
     infers = read.valid & (lag.valid | ~tells_lag[owner])
     usable = np.flatnonzero(infers | arrived.valid)
     rows = usable[np.lexsort((samples["at_ms"].values[usable], owner[usable]))]
     of, epoch, took_ms = owner[rows], samples["epoch"].values[rows], np.diff(samples["measured_ms"].values[rows])
-    counted = np.diff(arrived.values[rows])
-    inferred = np.diff(read.values[rows] + np.where(lag.valid[rows], lag.values[rows], 0))
+    counted, was_read = np.diff(arrived.values[rows]), np.diff(read.values[rows])
+    doubted = ~_both(~(origin.valid[rows] & np.isin(origin.values[rows], _DOUBTED)))
+    grew = np.where(doubted, 0, np.diff(np.where(lag.valid[rows], lag.values[rows], 0)))
     follows = (of[1:] == of[:-1]) & (epoch[1:] == epoch[:-1]) & (took_ms > 0)
     counts = _both(arrived.valid[rows])
     opened = ~_unopened(of, epoch, read.values[rows], lag.values[rows])[:-1]
+    saturated = ~counts & _never_waits(times, rows, took_ms) & (was_read > 0) & (np.abs(grew) <= _MOVES_FROM * was_read)
     whole = np.flatnonzero(follows & (counts | (_both(infers[rows]) & opened)))
-    return _aligned(of[1:][whole], took_ms[whole], np.where(counts, counted, inferred)[whole], sources)
+    came = np.where(counts, counted, was_read + grew)
+    return _aligned(of[1:][whole], took_ms[whole], came[whole], saturated[whole], sources)
 
 
 def _unopened(of: Ints, epoch: Ints, read: Ints, lag: Ints) -> Bools:
@@ -79,17 +104,29 @@ def _unopened(of: Ints, epoch: Ints, read: Ints, lag: Ints) -> Bools:
     return unopened
 
 
+def _never_waits(times: Sequence[Column], rows: Ints, took_ms: Ints) -> Bools:
+    """
+    Tell where a source did not wait for records, by its idle, busy and back-pressured time, thousandths of ms.
+
+    A source of the old kind (`SourceFunction`) measures none of them: it seems never to idle.
+    """
+    known: Bools = _both(np.logical_and.reduce([time.valid[rows] for time in times]))
+    idle, busy, held_up = (np.diff(time.values[rows]) for time in times)
+    measured = busy + held_up > (1 - _WAITS_FROM) * SUBUNIT * took_ms
+    return known & measured & (idle < _WAITS_FROM * SUBUNIT * took_ms)
+
+
 def _both(flags: Bools) -> Bools:
     """Tell for each row but the first whether it and the one before it are flagged."""
     pairs: Bools = flags[1:] & flags[:-1]
     return pairs
 
 
-def _aligned(of: Ints, took_ms: Ints, came: Ints, sources: int) -> Stretches:
+def _aligned(of: Ints, took_ms: Ints, came: Ints, saturated: Bools, sources: int) -> Stretches:
     """Put the stretches of each source beside each other, its newest one into the last column."""
     counts = np.bincount(of, minlength=sources)
     width = int(counts.max(initial=0))
     column = np.arange(len(of)) - np.cumsum(counts)[of] + width
-    placed = np.zeros((2, sources, width), dtype=np.int64)
-    placed[0, of, column], placed[1, of, column] = took_ms, came
-    return Stretches(took_ms=placed[0], came=placed[1])
+    placed = np.zeros((3, sources, width), dtype=np.int64)
+    placed[0, of, column], placed[1, of, column], placed[2, of, column] = took_ms, came, saturated
+    return Stretches(took_ms=placed[0], came=placed[1], saturated=placed[2] > 0)

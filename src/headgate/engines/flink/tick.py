@@ -94,8 +94,10 @@ class Tick:
         found = await self._before(source, seen, memory)
         if found is None:
             return None
-        waiting = found.backlog.values
+        waiting, origin = found.backlog.values, found.backlog.origin
         own = {**waiting, **self._observed(source, seen, memory, waiting.get(Measure.LAG))}
+        if origin is not None:
+            own[Measure.LAG_ORIGIN] = float(origin)
         tells_all = self.by_gauges or source.counters.busy_ms is None
         load = await self._load(vertex, seen, memory, source.gauges if tells_all else None)
         return _sample(memory, seen, load, own, anew=found.begins_anew)

@@ -10,6 +10,7 @@ import numpy as np
 from headgate.algorithm.arrival.stretches import SERIES, Stretches, stretches
 from headgate.algorithm.columns import Column, Columns
 from headgate.algorithm.stats import Floats, Ints
+from headgate.model.lag import LagOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,11 @@ class Told:
     source: int = 0
     arrived: float | None = None
     """Records ever written, as their owner counts them."""
+    waited_s: float | None = None
+    """For how long the source has waited for records, since its counter began."""
+    worked_s: float | None = None
+    """For how long it has worked; it is held up by nobody."""
+    origin: LagOrigin | None = None
 
 
 def columns_of(rows: Sequence[Told]) -> tuple[Columns, Ints]:
@@ -37,6 +43,10 @@ def columns_of(rows: Sequence[Told]) -> tuple[Columns, Ints]:
         [None if row.lag is None else 1000 * row.lag for row in rows],
         [None if row.read is None else 1000 * row.read for row in rows],
         [None if row.arrived is None else 1000 * row.arrived for row in rows],
+        [None if row.origin is None else 1000 * row.origin for row in rows],
+        [None if row.waited_s is None else 1_000_000 * row.waited_s for row in rows],
+        [None if row.worked_s is None else 1_000_000 * row.worked_s for row in rows],
+        [None if row.worked_s is None else 0.0 for row in rows],
     )
     columns = Columns(columns=dict(zip(SERIES, map(_column, numbers), strict=True)))
     return columns, np.array([row.source for row in rows], dtype=np.int64)
@@ -64,7 +74,12 @@ def told(stretches: Stretches, source: int = 0) -> list[tuple[float, float]]:
 def at_rates(rates: Floats, *, every_s: float = 2.0) -> Stretches:
     """Give stretches in which records come at these rates, (n, k), each measured for so long."""
     took = np.full(rates.shape, round(1000 * every_s), dtype=np.int64)
-    return Stretches(took_ms=took, came=np.rint(1000 * every_s * rates).astype(np.int64))
+    return stretching(took, np.rint(1000 * every_s * rates).astype(np.int64))
+
+
+def stretching(took_ms: Ints, came: Ints) -> Stretches:
+    """Give stretches of sources that wait for records now and then."""
+    return Stretches(took_ms=took_ms, came=came, saturated=np.zeros(took_ms.shape, dtype=np.bool_))
 
 
 def noisy(rates: Floats | float, *, noise: float, shape: tuple[int, int], seed: int = 0, held: int = 1) -> Floats:

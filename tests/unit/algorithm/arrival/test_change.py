@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.unit.algorithm.arrival.series import at_rates, levels, noisy
+from tests.unit.algorithm.arrival.series import at_rates, levels, noisy, stretching
 
 from headgate.algorithm.arrival.change import LastParts, last_parts
 from headgate.algorithm.arrival.stretches import Stretches
@@ -100,7 +100,7 @@ def test_of_few_stretches_nothing_is_told() -> None:
     """How much the rate varies by itself is not known by then."""
     assert changes(levels((4, 1000.0), (4, 4000.0))) == [None]
     nothing = np.zeros((2, 0), dtype=np.int64)
-    assert parts_of(Stretches(took_ms=nothing, came=nothing)).last.tolist() == [0, 0]
+    assert parts_of(stretching(nothing, nothing)).last.tolist() == [0, 0]
 
 
 def test_a_load_that_steps_all_the_time_varies_by_itself() -> None:

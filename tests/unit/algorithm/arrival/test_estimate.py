@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from tests.unit.algorithm.arrival.series import at_rates, levels, noisy
+from tests.unit.algorithm.arrival.series import at_rates, levels, noisy, stretching
 
 from headgate.algorithm.arrival.estimate import arrivals
-from headgate.algorithm.arrival.stretches import Stretches
 
 SOURCES = 100
 
@@ -108,8 +109,32 @@ def test_without_a_stretch_nothing_is_known() -> None:
     stretches.took_ms[1] = stretches.came[1] = 0
     nothing = np.zeros((1, 0), dtype=np.int64)
 
-    for known in (arrivals(stretches), arrivals(Stretches(took_ms=nothing, came=nothing))):
+    for known in (arrivals(stretches), arrivals(stretching(nothing, nothing))):
         assert np.isnan(known.rate[-1])
         assert np.isinf(known.error[-1])
         assert known.lasted_s[-1] == 0
         assert not known.changed[-1]
+
+
+def test_what_comes_into_a_saturated_source_is_assumed() -> None:
+    """Twice what it reads, known badly, since it has not waited any more: before that it was what it was."""
+    calm, full = at_rates(levels((10, 300.0))), at_rates(levels((10, 300.0), (3, 500.0)))
+    flags = np.zeros(full.took_ms.shape, dtype=np.bool_)
+    flags[0, -3:] = True
+
+    before, known = arrivals(calm), arrivals(replace(full, saturated=flags))
+
+    assert not before.saturated.any()
+    assert known.saturated.tolist() == [True]
+    assert known.rate.tolist() == [1000.0]
+    assert known.error.tolist() == [250.0]
+    assert (known.lasted_s.tolist(), known.changed.tolist()) == ([6.0], [True])
+
+
+def test_a_moment_without_waiting_is_no_saturation() -> None:
+    """A burst that was read in four seconds."""
+    stretches = at_rates(levels((10, 300.0), (2, 500.0)))
+    flags = np.zeros(stretches.took_ms.shape, dtype=np.bool_)
+    flags[0, -2:] = True
+
+    assert not arrivals(replace(stretches, saturated=flags)).saturated.any()

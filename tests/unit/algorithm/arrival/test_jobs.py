@@ -23,6 +23,7 @@ def known(*sources: tuple[float, float, float, bool]) -> Arrivals:
         lasted_s=np.array(lasted_s),
         changed=np.array(changed, dtype=np.bool_),
         rising=np.zeros(len(rate), dtype=np.bool_),
+        saturated=np.zeros(len(rate), dtype=np.bool_),
         means=np.full((len(rate), 1), NAN),
         means_s=np.zeros((len(rate), 1)),
     )

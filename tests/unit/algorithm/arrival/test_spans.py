@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.unit.algorithm.arrival.series import at_rates, levels
+from tests.unit.algorithm.arrival.series import at_rates, levels, stretching
 
 from headgate.algorithm.arrival.estimate import arrivals
 from headgate.algorithm.arrival.spans import means
-from headgate.algorithm.arrival.stretches import Stretches
 from headgate.algorithm.arrival.suffixes import Suffixes
 
 
@@ -25,7 +24,7 @@ def test_who_knows_less_has_its_longest_time_again() -> None:
     took[0], came[0] = 2000, 200_000
     took[1, -1], came[1, -1] = 2000, 800_000
 
-    spans_s, rates = means(Suffixes.of(Stretches(took_ms=took, came=came)), np.array([6, 1, 0]))
+    spans_s, rates = means(Suffixes.of(stretching(took, came)), np.array([6, 1, 0]))
 
     assert spans_s.tolist() == [[2.0, 4.0, 8.0, 12.0], [2.0] * 4, [0.0] * 4]
     assert rates[1].tolist() == [400.0] * 4

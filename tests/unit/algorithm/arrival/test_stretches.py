@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from tests.unit.algorithm.arrival.series import Told, stretches_of, told
+
+from headgate.model.lag import LagOrigin
 
 
 def test_lag_that_grows_is_input_too() -> None:
@@ -171,3 +174,64 @@ def test_one_that_counts_and_one_that_does_not_stand_side_by_side() -> None:
     found = stretches_of(rows, sources=2)
 
     assert (told(found, 0), told(found, 1)) == ([(2, 900)], [(2, 300)])
+
+
+def _held_up(
+    *lags: float | None, waits: float = 0.0, works: bool = True, origin: LagOrigin | None = None
+) -> list[Told]:
+    """Give a source that reads 100/s, tells these lags, one a second, and waits for a share of its time."""
+    return [
+        Told(
+            at_s=second,
+            read=500 + 100 * second,
+            lag=lag,
+            waited_s=7 + waits * second,
+            worked_s=9 + works * (1 - waits) * second,
+            origin=origin,
+        )
+        for second, lag in enumerate(lags)
+    ]
+
+
+@pytest.mark.parametrize("lags", [(0, 0, 0), (70, 70, 70), (None, None, None), (50, 51, 52)])
+def test_a_source_that_never_waits_and_sees_no_lag_move_is_saturated(lags: tuple[float | None, ...]) -> None:
+    """What it reads is what it can read: more may come in, and no gauge tells."""
+    found = stretches_of(_held_up(*lags))
+
+    assert found.saturated.tolist() == [[True, True]]
+    assert [round(came, -1) for _, came in told(found)] == [100, 100]
+
+
+def test_a_source_that_waits_has_read_all_there_was() -> None:
+    """A fiftieth of its time is enough to tell."""
+    assert stretches_of(_held_up(0, 0, 0, waits=0.02)).saturated.tolist() == [[False, False]]
+
+
+def test_a_source_whose_times_are_not_measured_is_not_known_to_be_held_up() -> None:
+    """Those of the old kind do not tell that they wait, nor that they work."""
+    assert stretches_of(_held_up(0, 0, 0, works=False)).saturated.tolist() == [[False, False]]
+
+
+def test_a_lag_that_moves_tells_what_comes_in() -> None:
+    """Then more is known than that it is more: 150/s, or 60/s where a backlog is worked off."""
+    found = stretches_of(_held_up(0, 50, 10))
+
+    assert found.saturated.tolist() == [[False, False]]
+    assert told(found) == [(1, 150), (1, 60)]
+
+
+def test_a_lag_that_is_doubted_is_not_used() -> None:
+    """A connector that fetches far ahead sees it rise and fall, whatever comes in."""
+    found = stretches_of(_held_up(0, 5000, 100, origin=LagOrigin.DOUBTED))
+
+    assert found.saturated.tolist() == [[True, True]]
+    assert told(found) == [(1, 100), (1, 100)]
+
+
+def test_what_is_counted_where_it_is_written_is_known_however_little_is_read() -> None:
+    """The ends of partitions tell, so nothing need be assumed."""
+    rows = [Told(at_s=at_s, read=100 * at_s, arrived=900 * at_s, waited_s=1.0, worked_s=at_s) for at_s in (1, 2)]
+
+    found = stretches_of(rows)
+
+    assert (told(found), found.saturated.tolist()) == ([(1, 900)], [[False]])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.unit.algorithm.arrival.series import at_rates, levels, noisy
+from tests.unit.algorithm.arrival.series import at_rates, levels, noisy, stretching
 
-from headgate.algorithm.arrival.stretches import Stretches
 from headgate.algorithm.arrival.variation import variation
 
 SOURCES = 100
@@ -67,7 +66,7 @@ def test_too_little_known_gives_nothing() -> None:
     assert variation(at_rates(levels((10, 1.0)))).tolist() == [0.0]
     assert np.isnan(variation(at_rates(levels((9, 1.0))))).all()
     nothing = np.zeros((2, 0), dtype=np.int64)
-    assert np.isnan(variation(Stretches(took_ms=nothing, came=nothing))).all()
+    assert np.isnan(variation(stretching(nothing, nothing))).all()
 
 
 def test_a_source_of_which_less_is_known_is_told_alike() -> None:
