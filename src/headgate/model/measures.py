@@ -82,6 +82,8 @@ class Measure(Enum):
     """Records that were ever written to what a source reads, by the offsets that its owner tells: read or not."""
     FULLEST_SHARE = ("fullest_share", MeasureKind.GAUGE, 22)
     """Share, 0 to 1, of what waits before a source and lately came in that is in one partition of it."""
+    MEAN_LOAD = ("mean_load", MeasureKind.GAUGE, 23)
+    """Busy share, 0 to 1, of a subtask on average over all of them, for the same time as `LOAD` beside it."""
 
     def __init__(self, column: str, kind: MeasureKind, bit: int) -> None:
         """Keep the parts of the declaration under names."""

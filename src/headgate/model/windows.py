@@ -31,6 +31,7 @@ STATISTICS: Mapping[Measure, tuple[str, ...]] = {
     Measure.NUM_RECORDS_IN_PER_SECOND: LEVEL,
     Measure.ARRIVED: TREND,
     Measure.FULLEST_SHARE: LEVEL,
+    Measure.MEAN_LOAD: LEVEL,
 }
 """
 What a window keeps of each measure: what some formula reads, for each costs time over millions of samples.

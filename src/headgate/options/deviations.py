@@ -29,6 +29,7 @@ class Deviation(StrEnum):
     Rates come from differences of counters; the engine's own rate gauge only stands in where there is no counter.
 
     The gauge is a moving average over about a minute, so it reports a step of the load that late.
+    The busy time of the hottest subtask comes from counters, too, as a mean of samples does not fit a rate over time.
     """
     PARTITIONS_BOUND = "partitions-bound"
     """

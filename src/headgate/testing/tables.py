@@ -61,6 +61,35 @@ def steady(
     ]
 
 
+def looked_at(
+    vertex: str, spans: Iterable[tuple[int, float]], *, true_rate: float, parallelism: int = 1, skew: float = 1.0
+) -> list[Row]:
+    """
+    Build the samples of a vertex that could always do the same, however busy it is and however often it is looked at.
+
+    Args:
+        vertex: its id.
+        spans: of each sample but the first the seconds since the one before, and how busy the average subtask was.
+        true_rate: records/s that it reads with its average subtask always busy.
+        parallelism: its subtasks.
+        skew: busy time of the subtask that `LOAD` is about, as a multiple of the average.
+    """
+    at_s, read, busy_ms = 0, 0.0, 0.0
+    rows = [Row(vertex=vertex, at_ms=0, values={Measure.NUM_RECORDS_IN: 0, Measure.ACCUMULATED_BUSY_TIME: 0})]
+    for span_s, busy in spans:
+        at_s += span_s
+        read += true_rate * busy * span_s
+        busy_ms += 1000 * parallelism * busy * span_s
+        values = {
+            Measure.NUM_RECORDS_IN: read,
+            Measure.ACCUMULATED_BUSY_TIME: busy_ms,
+            Measure.LOAD: busy * skew,
+            Measure.MEAN_LOAD: busy,
+        }
+        rows.append(Row(vertex=vertex, at_ms=1000 * at_s, values=values))
+    return rows
+
+
 def table_of(rows: Iterable[Row]) -> Table:
     """Build the table that the numpy reducer reads."""
     rows = list(rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from headgate.engines.flink.client import FlinkClient
 from headgate.engines.flink.counters import Counters, share
@@ -73,11 +74,12 @@ def have_restarted(before: Subtasks, now: Subtasks) -> bool:
 
 
 def load_since(before: Subtasks, now: Subtasks, aggregator: BusyTimeAggregator) -> dict[Measure, float]:
-    """Give LOAD, 0 to 1, over the subtasks whose clock moved; nothing when none did."""
+    """Give LOAD and MEAN_LOAD, 0 to 1, over the subtasks whose clock moved; nothing when none did."""
     shares = [value for index in now if (value := _busy_share(before.get(index), now[index])) is not None]
     if not shares:
         return {}
-    return {Measure.LOAD: min(shares) if aggregator is BusyTimeAggregator.MIN else max(shares)}
+    load = min(shares) if aggregator is BusyTimeAggregator.MIN else max(shares)
+    return {Measure.LOAD: load, Measure.MEAN_LOAD: fmean(shares)}
 
 
 def read_subtasks(values: Mapping[str, float | None], parallelism: int) -> dict[int, Counters]:
@@ -121,7 +123,7 @@ def _load_of_single(look: Look) -> dict[Measure, float]:
     if look.before is None:
         return {}
     load = _busy_share(look.before.reading.counters, look.seen.reading.counters)
-    return {} if load is None else {Measure.LOAD: load}
+    return {} if load is None else {Measure.LOAD: load, Measure.MEAN_LOAD: load}
 
 
 def _busy_share(before: Counters | None, now: Counters) -> float | None:

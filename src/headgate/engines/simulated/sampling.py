@@ -44,7 +44,7 @@ def vertex_sample(
 
 
 def load(now: Snapshot, before: Snapshot, aggregator: BusyTimeAggregator) -> Mapping[Measure, float]:
-    """Give LOAD, 0 to 1, of the hottest or the coldest subtask; nothing where the average is asked for."""
+    """Give LOAD, 0 to 1, of the hottest or the coldest subtask, and MEAN_LOAD; nothing with the aggregator AVG."""
     run_ms = now.tally.run_ms - before.tally.run_ms
     if aggregator is BusyTimeAggregator.AVG or run_ms <= 0:
         return {}
@@ -52,7 +52,8 @@ def load(now: Snapshot, before: Snapshot, aggregator: BusyTimeAggregator) -> Map
     grown_ms = (
         now.tally.hottest_ms - before.tally.hottest_ms if hottest else now.tally.coldest_ms - before.tally.coldest_ms
     )
-    return {Measure.LOAD: min(1.0, grown_ms / run_ms)}
+    mean_ms = (now.tally.busy_ms - before.tally.busy_ms) / now.parallelism
+    return {Measure.LOAD: min(1.0, grown_ms / run_ms), Measure.MEAN_LOAD: min(1.0, mean_ms / run_ms)}
 
 
 def observed_since(now: Snapshot, before: Snapshot | None, lag_threshold_s: int, carried: float) -> float:

@@ -139,7 +139,9 @@ async def test_load_is_that_of_the_hottest_or_coldest_subtask(
     before, now = await watch.sample(), await watch.sample()
     assert Measure.LOAD not in before.vertices[WORK].values
     assert now.vertices[WORK].values[Measure.LOAD] == pytest.approx(load)
-    assert now.vertices[SINK].values[Measure.LOAD] == pytest.approx(0.06)
+    assert now.vertices[WORK].values[Measure.MEAN_LOAD] == pytest.approx(0.6)
+    alone = now.vertices[SINK].values
+    assert alone[Measure.LOAD] == alone[Measure.MEAN_LOAD] == pytest.approx(0.06)
 
 
 async def test_load_of_the_average_is_not_asked_for(watch: FlinkWatch, server: FakeFlink) -> None:

@@ -174,6 +174,7 @@ async def test_the_coldest_subtask_counts_for_who_asks_for_it(scene: Scene) -> N
     await scene.next()
     sample = await scene.next()
     assert sample.vertices[WORK].values[Measure.LOAD] == pytest.approx(0.3)
+    assert sample.vertices[WORK].values[Measure.MEAN_LOAD] == pytest.approx(0.6)
 
 
 async def test_a_job_may_go_by_the_gauges_of_the_engine(scene: Scene) -> None:

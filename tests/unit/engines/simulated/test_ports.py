@@ -124,8 +124,9 @@ async def test_load_is_that_of_the_hottest_or_the_coldest_subtask(
 ) -> None:
     """The hot key's subtask gets 0.6 of the records and is the limit; the average is left to the counters."""
     _, sample = await Stage(busy_time_aggregator=aggregator).samples(50, 60)
-    found = sample.vertices[COUNT].values.get(Measure.LOAD)
-    assert found == (None if load is None else pytest.approx(load))
+    values = sample.vertices[COUNT].values
+    assert values.get(Measure.LOAD) == (None if load is None else pytest.approx(load))
+    assert values.get(Measure.MEAN_LOAD) == (None if load is None else pytest.approx(0.5 / 0.6))
 
 
 async def test_a_source_that_is_behind_shows_what_it_can_do_without_backpressure() -> None:
