@@ -85,7 +85,9 @@ def readiness(
         return _not_ready(Reason.INPUT_CUT_OFF, outage)
     stable = sample.running_since + options.stabilization_interval
     if now < stable:
-        return _not_ready(Reason.STABILIZING, f"{_seconds(stable - now)} of stabilization are left")
+        # A decision bears the instant of its tick, and the job may have started after it: none of it has passed then.
+        left = min(stable - now, options.stabilization_interval)
+        return _not_ready(Reason.STABILIZING, f"{_seconds(left)} of stabilization are left")
     live = [vertex for vertex in sample.topology.vertices if not vertex.finished]
     missing = [vertex for vertex in live if vertex.id not in spans]
     if len(missing) == len(live):

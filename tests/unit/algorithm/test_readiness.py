@@ -52,6 +52,16 @@ def test_nothing_is_decided_while_a_job_stabilizes(now: int, reason: Reason) -> 
     assert answer.reason is reason
 
 
+@pytest.mark.parametrize(("began", "left"), [(-40, 260), (0, 300), (24, 300)])
+def test_no_more_stabilization_is_left_than_there_is(began: int, left: int) -> None:
+    """A decision bears the instant of its tick; a job that started 24 s after that has the whole interval before it."""
+    young = sample(TOPOLOGY, running_since=at(NOW + began))
+
+    answer = readiness(young, OPTIONS, spans={}, pace=PACE, now=at(NOW))
+
+    assert answer == NotReady(reason=Reason.STABILIZING, message=f"{left} s of stabilization are left")
+
+
 @pytest.mark.parametrize(
     ("out", "reason", "message"),
     [
