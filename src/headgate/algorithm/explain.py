@@ -20,7 +20,7 @@ AWAITED = {
     Reason.STALE_METRICS: "waiting for fresh samples",
     Reason.PARTIAL_METRICS: "waiting until the hole has left the metric window",
     Reason.MISSING_METRICS: "waiting until every vertex reports what is needed",
-    Reason.EVIDENCE_AWAITED: "waiting until staying would cost what moving costs, or the load is known better",
+    Reason.EVIDENCE_AWAITED: "waiting until staying costs as much as a rescale, or more is known of the load",
     Reason.ROLLED_BACK: "waiting until the job is well again and its pause is over",
     Reason.RESCALE_IN_FLIGHT: "waiting until the change under way is done",
     Reason.JOB_NOT_RUNNING: "waiting until the job runs",

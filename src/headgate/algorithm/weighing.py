@@ -236,21 +236,28 @@ def _ripest(weighings: Sequence[Weighing]) -> Weighing:
 
 
 def told(arrival: Arrival, weighing: Weighing) -> str:
-    """Word what was weighed."""
-    return (
-        f"{told_arrival(arrival)}; staying would cost {weighing.staying_s:.1f} s of input, "
-        f"moving costs {weighing.moving_s:.1f} s with a chance of {weighing.reversed:.0%} to have to go back, of "
-        f"{weighing.repeated:.0%} to go on"
-    )
+    """Word what was weighed. Chances are told where the load's error is known; otherwise the worst is assumed."""
+    stay = f"staying at this size is expected to cost {weighing.staying_s:.1f} s of input"
+    if arrival.error is not None:
+        risks = f"{weighing.reversed:.0%} risk of going back, {weighing.repeated:.0%} of a second step"
+        sides = f"{stay}, a rescale {weighing.moving_s:.1f} s ({risks})"
+    elif weighing.is_time:
+        sides = f"{stay}, more than a rescale at worst ({weighing.moving_s:.0f} s)"
+    else:
+        sides = f"{stay}; a rescale waits for more samples, at most until that is {weighing.moving_s:.0f} s"
+    return f"{told_arrival(arrival)}; {sides}"
 
 
 def told_arrival(arrival: Arrival) -> str:
     """Word what comes in."""
-    since = f"{'since the load changed' if arrival.changed else 'for at least'} {arrival.lasted_s:.0f} s"
-    since += " ago" if arrival.changed else ""
-    if arrival.per_s is None or arrival.error is None:
-        return f"{since} nobody can tell yet how much comes in"
+    lasted = f"{arrival.lasted_s:.0f} s"
+    since = f"the load changed {lasted} ago" if arrival.changed else f"the load has not changed for at least {lasted}"
+    if arrival.per_s is None:
+        return f"{since}: how much comes in is not known yet"
     if arrival.saturated:
-        return f"its sources read all they can {since}: how much comes in is unknown, {amount(arrival.per_s)}/s assumed"
-    come = f"{amount(arrival.per_s)}/s come in{' by now, ever more' if arrival.rising else ''}"
-    return f"{since} {come}, within {2 * arrival.error:.0%}"
+        assumed = f"{amount(arrival.per_s)}/s are assumed"
+        return f"for {lasted} its sources have read all they can: more comes in, nobody knows how much, {assumed}"
+    come = f"{since}: about {amount(arrival.per_s)}/s come in"
+    if arrival.error is None:
+        return f"{come}, by too few samples to say how surely"
+    return f"{come} (within {2 * arrival.error:.0%}{', rising' if arrival.rising else ''})"

@@ -212,22 +212,31 @@ def test_a_change_is_weighed_however_long_ago_it_was() -> None:
     assert "the load changed 600 s ago" in decided(400.0, running=1, lasted_s=600.0).message
 
 
-@pytest.mark.parametrize(("changed", "words"), [(True, "since the load changed 5 s ago"), (False, "for at least 5 s")])
+@pytest.mark.parametrize(
+    ("changed", "words"), [(True, "the load changed 5 s ago"), (False, "the load has not changed for at least 5 s")]
+)
 def test_the_message_names_the_change_and_what_was_weighed(*, changed: bool, words: str) -> None:
     """Made or not: how long ago it was, how well it is known, and what the one and the other costs."""
     made = decided(400.0, running=1, lasted_s=5, changed=changed)
     kept = decided(89.0, running=1, lasted_s=5, error=0.1, changed=changed)
 
     assert made.message.startswith("agg: ")
-    assert f"{words} 400/s come in, within 6%" in made.message
-    assert "s of input, moving costs 3.0 s" in made.message
-    assert f"{words} 89/s come in, within 20%" in kept.message
-    assert "to have to go back" in kept.message
+    assert f"{words}: about 400/s come in (within 6%); staying at this size is expected to cost " in made.message
+    assert "s of input, a rescale 3.0 s (0% risk of going back, 0% of a second step)" in made.message
+    assert f"{words}: about 89/s come in (within 20%)" in kept.message
+    assert "risk of going back" in kept.message
 
 
-def test_of_what_nobody_knows_no_number_is_told() -> None:
-    """A change is seen before it is known how much comes in since."""
-    assert "nobody can tell yet" in decided(400.0, running=1, lasted_s=5, error=None).message
+def test_chances_that_nobody_knows_are_not_told() -> None:
+    """By too few samples to say how surely a rate is known, only what it is waited for, and the worst that it costs."""
+    kept, made = (decided(400.0, running=1, lasted_s=seconds, error=None).message for seconds in (5, 120))
+    unknown = Arrival(per_s=None, error=None, lasted_s=3.0, changed=True)
+
+    assert "5 s ago: about 400/s come in, by too few samples to say how surely; staying at this size" in kept
+    assert kept.endswith("s of input; a rescale waits for more samples, at most until that is 63 s")
+    assert made.endswith("s of input, more than a rescale at worst (63 s)")
+    assert "%" not in kept + made
+    assert told_arrival(unknown) == "the load changed 3 s ago: how much comes in is not known yet"
 
 
 def test_what_is_kept_asks_for_nothing_else() -> None:
@@ -326,7 +335,7 @@ def test_a_rising_load_is_told_as_such() -> None:
     """What came in by now is no level: it is on its way."""
     arrival = Arrival(per_s=400.0, error=0.02, lasted_s=60.0, changed=True, rising=True)
 
-    assert told_arrival(arrival) == "since the load changed 60 s ago 400/s come in by now, ever more, within 4%"
+    assert told_arrival(arrival) == "the load changed 60 s ago: about 400/s come in (within 4%, rising)"
 
 
 def test_a_new_job_shrinks_nothing() -> None:
@@ -390,5 +399,5 @@ def test_a_saturated_job_grows_and_is_told_as_such() -> None:
     said = told_arrival(arrival)
 
     assert said == (
-        "its sources read all they can since the load changed 6 s ago: how much comes in is unknown, 400/s assumed"
+        "for 6 s its sources have read all they can: more comes in, nobody knows how much, 400/s are assumed"
     )
