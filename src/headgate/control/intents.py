@@ -216,7 +216,7 @@ def reached(sample: JobSample, state: JobState, intent: Intent, now: datetime, o
     if not sample.settings.shared_workers:  # nothing restarts where workers come and go
         running, since = sample.topology.parallelism, sample.running_since
         history = with_restart(history, running, since, now, rules_of(options))
-    event = reports.reached(sample.job, intent, now)
+    event = reports.reached(sample.job, intent, now, sample.running_since)
     return replace(state, intent=None, history=history, outbox=(*state.outbox, event))
 
 

@@ -77,10 +77,15 @@ def noticed(notice: Notice, decision: Decision, interval: timedelta) -> Event:
     )
 
 
-def reached(job: JobKey, intent: Intent, now: datetime) -> Event:
-    """Say that the job runs at what was decided."""
-    took = (now - intent.decided_at).total_seconds()
-    message = f"the new parallelism was seen running {took:.1f} s after the decision"
+def reached(job: JobKey, intent: Intent, now: datetime, running_since: datetime) -> Event:
+    """
+    Say that the job runs at what was decided, and since when by the engine's own time.
+
+    One no later than the decision is of the run before, one after this instant by another clock: it was seen now.
+    """
+    is_told = intent.decided_at < running_since <= now
+    took = ((running_since if is_told else now) - intent.decided_at).total_seconds()
+    message = f"the new parallelism {'began to run' if is_told else 'was seen running'} {took:.1f} s after the decision"
     event = _of_intent(job, intent, now, EventReason.RESCALE_REACHED, message, step="reached")
     return replace(event, fields={**event.fields, "took_s": took})
 

@@ -65,7 +65,7 @@ class EventReason(StrEnum):
     OPTIONS_REFUSED = "OptionsRefused"
     """Headgate's own file has changed and is faulty; what held before still holds."""
     RESCALE_REACHED = "RescaleReached"
-    """The new parallelism was seen running."""
+    """The new parallelism runs; the message says how long after the decision that began, by the engine if it tells."""
     RESCALE_NOT_REACHED = "RescaleNotReached"
     """The running parallelism did not reach the target in time; the message says what is tried next."""
     AUTOSCALER_ERROR = "AutoscalerError"

@@ -191,6 +191,25 @@ def test_a_reached_change_knows_how_long_it_took() -> None:
     assert (state.history[0].restart, state.history[0].reached_at) == (timedelta(seconds=25), at(40))
 
 
+@pytest.mark.parametrize(
+    ("began", "message"),
+    [
+        (4, "the new parallelism began to run 4.0 s after the decision"),
+        (-500, "the new parallelism was seen running 30.0 s after the decision"),
+        (90, "the new parallelism was seen running 30.0 s after the decision"),
+    ],
+)
+def test_it_is_told_when_the_engine_ran_the_new_parallelism(began: int, message: str) -> None:
+    """By its own time, not when a cycle saw it; a start of before, or of a clock that is ahead, tells nothing."""
+    running = sample(chain({"source": 1, "agg": 4}), running_since=at(began))
+
+    event = settle(running, accepted(ORDERS, _opened(), at(1), OPTIONS), OPTIONS, at(30), may_act=True).state.outbox[-1]
+
+    assert event.reason is EventReason.RESCALE_REACHED
+    assert event.message == message
+    assert event.fields["took_s"] == (4.0 if began == 4 else 30.0)
+
+
 def test_a_change_in_place_took_until_it_was_seen() -> None:
     """The job has been running since long before; the reference records a negative duration."""
     seen = sample(chain({"source": 1, "agg": 4}), running_since=at(-500))
