@@ -19,6 +19,9 @@ Known = tuple[KafkaCluster, Look]
 """A cluster that has answered, and what."""
 _MERGED = timedelta(minutes=30)
 """Within which the same trouble is one event."""
+_AWAY = "nothing is decided for a job that reads nothing meanwhile; one that reads goes by its connector's own lag"
+_UNKNOWN = "the job goes by its connector's own lag"
+"""What is done without end offsets."""
 
 
 def _now_utc() -> datetime:
@@ -66,14 +69,14 @@ class KafkaEndOffsets:
             return Missing(why=str(late))
         for cluster, failure in failures.items():
             # The same for all jobs that read it.
-            self._tell(_unavailable(str(failure), at, of=cluster.options.name, subject="headgate"))
+            self._tell(_unavailable(f"{failure}; {_AWAY}", at, of=cluster.options.name, subject="headgate"))
         known = [(one, look) for one, look in zip(serving, answers, strict=True) if isinstance(look, Look)]
         answered = [one for one, _ in known]
         if failures and not all(self._owners.get((ctx.key, name)) in answered for name in topics):
             raise next(iter(failures.values()))  # who does not answer may be the one that has it
         found = self._ends(ctx, topics, known, at)
         if isinstance(found, Missing) and not any(cluster.recovers for cluster in serving):
-            self._tell(_unavailable(found.why, at, of=str(ctx.key), subject=ctx.key))
+            self._tell(_unavailable(f"{found.why}; {_UNKNOWN}", at, of=str(ctx.key), subject=ctx.key))
         return found
 
     async def begins(self, ctx: JobContext, topics: Collection[str], /) -> Begins | Missing:
@@ -135,12 +138,12 @@ def _owner(name: str, known: Sequence[Known]) -> Known | Missing:
     return Missing(why=f"{asked} has no topic {name}, or does not let us describe it")
 
 
-def _unavailable(why: str, at: datetime, *, of: str, subject: JobKey | str) -> Event:
+def _unavailable(message: str, at: datetime, *, of: str, subject: JobKey | str) -> Event:
     return Event(
         at=at,
         type=EventType.WARNING,
         reason=EventReason.OFFSETS_UNAVAILABLE,
-        message=f"{why}; what waits is taken from the connectors' own metrics",
+        message=message,
         key=f"offsets:{of}",
         subject=subject,
         merge_interval=_MERGED,

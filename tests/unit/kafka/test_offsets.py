@@ -141,6 +141,7 @@ async def test_a_topic_that_is_gone_is_missing(told: Told, brokers: dict[str, Br
     found = await told.read("orders")
     assert isinstance(found, Missing)
     assert "main has no topic orders" in found.why
+    assert told.events[-1].message == f"{found.why}; the job goes by its connector's own lag"
 
 
 async def test_a_topic_that_is_refused_is_missing(told: Told, brokers: dict[str, Broker]) -> None:
@@ -183,6 +184,7 @@ async def test_brokers_that_do_not_answer_are_one_event(told: Told, brokers: dic
         brokers["main:9092"].failure += " again"
         told.passes(1)
     assert len({event.key for event in told.events}) == 1
+    assert all("nothing is decided for a job that reads nothing" in event.message for event in told.events)
 
     brokers["main:9092"].failure = ""
     told.passes(1)
