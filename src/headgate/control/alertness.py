@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from headgate.algorithm.arrival.recent import RecentArrivals
+from headgate.algorithm.lag import cut_off, lag_origin
 from headgate.algorithm.rules import is_fast
 from headgate.control.observation import Observation
 from headgate.control.reactive.sharing import is_reactive
@@ -39,6 +40,8 @@ class _Standing:
     sample: JobSample
     behind: bool
     changing: bool
+    silent: bool
+    """Whether the brokers that have told its lag do so no more: it may be cut off, which the next look tells."""
     evaluated_s: float = 0.0
     """How long its change had lasted when it was due last; 0 before that."""
 
@@ -55,7 +58,7 @@ class Alertness:
     @property
     def changing(self) -> Collection[JobKey]:
         """The jobs that are to be looked at more often."""
-        return [job for job, standing in self._standing.items() if standing.changing]
+        return [job for job, standing in self._standing.items() if standing.changing or standing.silent]
 
     def take_due(self) -> Collection[JobKey]:
         """Give the jobs that are to be decided for now; they are due no longer."""
@@ -87,11 +90,17 @@ class Alertness:
         evaluated_s = before.evaluated_s if before and changing else 0.0
         # A shorter one than before is another change.
         more_is_known = not evaluated_s <= arrival.lasted_s < _LATER * evaluated_s
-        surprised = before is not None and (behind > before.behind or _has_lost_workers(before.sample, sample))
+        surprised = before is not None and (behind > before.behind or _has_lost(before.sample, sample))
         if surprised or (changing and arrival.error is not None and more_is_known):
             self._due.add(sample.job)
             evaluated_s = arrival.lasted_s
-        self._standing[sample.job] = _Standing(sample=sample, behind=behind, changing=changing, evaluated_s=evaluated_s)
+        self._standing[sample.job] = _Standing(
+            sample=sample,
+            behind=behind,
+            changing=changing,
+            silent=_is_silent(sample, was=before is not None and before.silent),
+            evaluated_s=evaluated_s,
+        )
 
 
 def _is_followed(seen: Observation) -> bool:
@@ -106,6 +115,16 @@ def _is_behind(sample: JobSample, arrival: Arrival) -> bool:
     return arrival.per_s is not None and sum(lags) > _BEHIND_S * arrival.per_s
 
 
-def _has_lost_workers(before: JobSample, now: JobSample) -> bool:
+def _is_silent(sample: JobSample, *, was: bool) -> bool:
+    origin = lag_origin(sample)
+    if origin is None or not origin.of_owner or cut_off(sample):
+        return False
+    seen = [sample.vertices[source.id] for source in sample.topology.sources if source.id in sample.vertices]
+    return all(Measure.LAG not in one.values for one in seen) if seen else was
+
+
+def _has_lost(before: JobSample, now: JobSample) -> bool:
+    """Tell whether a job has fewer slots than before, or cannot reach what it reads any more."""
     known = before.slots_total is not None and now.slots_total is not None
-    return known and (now.slots_total or 0) < (before.slots_total or 0)
+    fewer = known and (now.slots_total or 0) < (before.slots_total or 0)
+    return fewer or (cut_off(now) is not None and cut_off(before) is None)

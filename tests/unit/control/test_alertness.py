@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,6 +11,8 @@ from tests.unit.control.streaming import CALM, FAST, GROWING, RETURNS, Load, see
 
 from headgate.control.alertness import Alertness
 from headgate.control.observation import Observation
+from headgate.model.lag import LagOrigin, Outage
+from headgate.model.measures import JobMeasure, Measure
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
 from headgate.model.samples import EngineSettings
@@ -197,4 +200,48 @@ def test_a_job_that_gives_no_sample_is_not_asked_every_second(alert: Alertness) 
 
     alert.note({ORDERS: silent})
 
+    assert list(alert.changing) == []
+
+
+def read_from_kafka(second: float, told: Mapping[JobMeasure, float], lag: Mapping[Measure, float]) -> Observation:
+    """Observe a job of an even load, and what is told of its lag."""
+    one = seen(Load(), at(second))
+    assert one.sample
+    vertices = {
+        vertex: replace(known, values={Measure.NUM_RECORDS_IN: known.values[Measure.NUM_RECORDS_IN], **lag})
+        for vertex, known in one.sample.vertices.items()
+    }
+    return replace(one, sample=replace(one.sample, vertices=vertices, values=told))
+
+
+def test_a_job_whose_brokers_fall_silent_is_looked_at_again_soon(alert: Alertness) -> None:
+    """One look without an answer is no outage, the next one a second later may tell it; so for as long as it lasts."""
+    by_offsets = {JobMeasure.LAG_ORIGIN: float(LagOrigin.OFFSETS)}
+    by_connector = {JobMeasure.LAG_ORIGIN: float(LagOrigin.CONNECTOR)}
+    silent = read_from_kafka(64, by_offsets, {})
+    assert silent.sample
+    nothing_new = replace(silent, sample=replace(silent.sample, at=at(65), vertices={}))
+    story = [
+        (read_from_kafka(62, by_offsets, {Measure.LAG: 0.0}), []),
+        (silent, [ORDERS]),
+        (nothing_new, [ORDERS]),
+        (read_from_kafka(66, by_offsets, {Measure.LAG: 0.0}), []),
+        (read_from_kafka(68, by_connector, {}), []),
+    ]
+
+    for observation, changing in story:
+        alert.note({ORDERS: observation})
+        assert list(alert.changing) == changing
+        assert alert.take_due() == set()
+
+
+def test_a_job_that_is_cut_off_from_its_input_is_decided_for(alert: Alertness) -> None:
+    """Once, as it is seen; its usual ticks are often enough until it reads again."""
+    off = {JobMeasure.LAG_ORIGIN: float(LagOrigin.OFFSETS), JobMeasure.OUTAGE: float(Outage.UNANSWERED)}
+    dues = []
+    for second in (62, 64):
+        alert.note({ORDERS: read_from_kafka(second, off, {})})
+        dues.append(alert.take_due())
+
+    assert dues == [{ORDERS}, set()]
     assert list(alert.changing) == []

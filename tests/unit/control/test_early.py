@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.unit.control.streaming import CALM, FAST, GROWING, RETURNS, Load, StreamingEngine
 
+from headgate.algorithm.readiness import pace, readiness
+from headgate.algorithm.rules import HEADGATE
 from headgate.control.early import EarlyTicks
 from headgate.control.leases import Leases, shard_of
 from headgate.control.outbox import Outbox
@@ -18,6 +20,8 @@ from headgate.errors import UnreachableError
 from headgate.model.decision import Decision
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.lag import Outage
+from headgate.model.measures import JobMeasure
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.orders import Given, StandingOrders
 from headgate.model.reasons import Reason
@@ -25,7 +29,7 @@ from headgate.options.autoscaler import Reaction
 from headgate.options.service import Mode
 from headgate.ports import Candidate, Circumstances
 from headgate.stores.memory import MemoryStateStore
-from headgate.testing.builders import ORDERS, at
+from headgate.testing.builders import ORDERS, at, evaluated
 from headgate.testing.fakes import FakeEvaluator, RecordingLog
 from headgate.testing.scenario import Scenario
 
@@ -287,3 +291,28 @@ async def test_a_job_that_falls_behind_without_a_change_is_decided_for(stage: St
 
     assert not stage.ticks.alertness.changing
     assert [decision.job for decision in await stage.ticks.decide(at(62.5))] == [RETURNS]
+
+
+async def test_a_job_that_is_cut_off_from_its_input_is_told_of_at_once(stage: Stage) -> None:
+    """Its brokers died: the look that shows it is followed by the event, which waits for no turn to decide."""
+    stage.evaluator.behind.answer = evaluated_unless_cut_off
+    running = stage.engine.jobs[RETURNS]
+    outage = {JobMeasure.OUTAGE: float(Outage.UNANSWERED)}
+    stage.engine.jobs[RETURNS] = replace(running, values=outage)
+    del stage.engine.loads[ORDERS]
+    await stage.usually(62)
+
+    (decision,) = await stage.ticks.decide(at(62.5))
+
+    assert (decision.job, decision.reason) == (RETURNS, Reason.INPUT_CUT_OFF)
+    (event,) = (each for each in stage.world.events.told if each.reason is EventReason.INPUT_CUT_OFF)
+    assert (event.at, event.subject) == (at(62.5), RETURNS)
+
+
+def evaluated_unless_cut_off(one: Candidate) -> EvaluatedMetrics | NotReady:
+    """Evaluate a job that reads."""
+    not_ready = readiness(
+        one.sample, one.options, spans={}, pace=pace(timedelta(seconds=2), 0.0, HEADGATE), now=one.sample.at
+    )
+    is_cut_off = not_ready is not None and not_ready.reason is Reason.INPUT_CUT_OFF
+    return not_ready if not_ready and is_cut_off else evaluated(one.sample.topology, {})
