@@ -91,6 +91,7 @@ class Control:
             events=events,
             time_limit=_TIME_LIMIT,
             applied=outbox.book.applied,
+            is_changing=outbox.is_changing,
         )
         cycle = Cycle(
             mode=self.mode,

@@ -61,6 +61,7 @@ class EmbeddedAutoscaler:
             events=told,
             time_limit=self.time_limit,
             applied=outbox.book.applied,
+            is_changing=outbox.is_changing,
         )
         self._cycle = Cycle(
             mode=self.mode,

@@ -18,7 +18,7 @@ from headgate.algorithm.resets import Epochs
 from headgate.algorithm.rules import is_fast, reach
 from headgate.control import reports
 from headgate.control.restarts import Restarts
-from headgate.errors import HeadgateError, NotFoundError
+from headgate.errors import HeadgateError, NotFoundError, UnreachableError
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.measures import JobStatus
 from headgate.model.metrics import NotReady
@@ -30,6 +30,9 @@ from headgate.ports import Candidate, EventHandler, JobContext, JobListFetcher, 
 
 _BATCHES = 2
 """The fewest that a window has to hold."""
+
+AWAY = (NotFoundError, UnreachableError, TimeoutError)
+"""What asking a job may come to while a rescale or redeploy of ours stops it: that is no error."""
 
 _RESOLUTION = timedelta(milliseconds=1)
 """Of the times that the log keeps."""
@@ -84,15 +87,18 @@ class Observer:
         time_limit: timedelta,
         cluster: str = "",
         applied: Callable[[JobContext], JobContext] = lambda ctx: ctx,
+        is_changing: Callable[[JobKey], bool] = lambda _: False,
     ) -> None:
         """
         Remember the ports.
 
         `time_limit` bounds the collection of one job, `cluster` is whose jobs they are, `applied` gives a job as it is
-        to be observed: with the options that people have ordered.
+        to be observed: with the options that people have ordered. `is_changing` tells whether a change of a job is
+        under way: that it does not answer meanwhile is no error.
         """
         self.cluster = cluster
         self._applied = applied
+        self._is_changing = is_changing
         self._fetcher = fetcher
         self._collector = collector
         self._sink = sink
@@ -177,7 +183,8 @@ class Observer:
     def _failed(self, seen: Observation, error: Exception, at: datetime) -> Observation:
         if isinstance(error, TimeoutError):
             error = TimeoutError(f"no sample within {self._time_limit:g} s")
-        self._events.handle(reports.job_error(seen.ctx.key, error, at, reports.DEFAULT_INTERVAL))
+        if not (isinstance(error, AWAY) and self._is_changing(seen.ctx.key)):
+            self._events.handle(reports.job_error(seen.ctx.key, error, at, reports.DEFAULT_INTERVAL))
         problem = NotReady(reason=Reason.JOB_UNREACHABLE, message=f"no sample was taken: {error}")
         return replace(seen, problem=problem)
 

@@ -52,6 +52,11 @@ class Outbox:
         """Open the book."""
         object.__setattr__(self, "book", OrderBook(store=self.store, threads=self.threads))
 
+    def is_changing(self, job: JobKey) -> bool:
+        """Tell whether a change of the job is under way, as far as is known: it may not answer for that."""
+        known = self._known.get(job)
+        return known is not None and known.state.intent is not None
+
     def looks_after(self, job: JobKey) -> bool:
         """Tell whether the job is this process's now; of others' jobs nothing need be asked."""
         return self.leases is None or self.leases.lease_of(job) is not None

@@ -69,7 +69,7 @@ class EventReason(StrEnum):
     RESCALE_NOT_REACHED = "RescaleNotReached"
     """The running parallelism did not reach the target in time; the message says what is tried next."""
     AUTOSCALER_ERROR = "AutoscalerError"
-    """One job's cycle failed, or a part of it; the message says which."""
+    """A part of one job's cycle failed; the message says which. That it does not answer while we change it is none."""
     SIGNAL_UNAVAILABLE = "SignalUnavailable"
     """An external metric could not be read; jobs that use it do not shrink once its last value is too old."""
     OFFSETS_UNAVAILABLE = "OffsetsUnavailable"

@@ -85,6 +85,7 @@ def control_loop(scenario: Scenario, cluster: SimulatedCluster, kept: Kept, stor
         sink=NotedSamples(fleet, book),
         events=events,
         time_limit=timedelta(minutes=1),
+        is_changing=outbox.is_changing,
     )
     cycle = Cycle(
         mode=Mode.ACT,

@@ -144,6 +144,7 @@ class Deciding:
                 time_limit=observe_time_limit(self.now()),
                 cluster=cluster,
                 applied=self.outbox.book.applied,
+                is_changing=self.outbox.is_changing,
             )
             for cluster, fetcher in self.engines.fetchers.items()
         )

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from headgate.control.observation import Observation, candidate
+from headgate.control.observation import Observation, Observer, candidate
 from headgate.errors import NotFoundError, UnreachableError
 from headgate.model.events import EventReason
 from headgate.model.identity import JobKey, VertexId
@@ -109,6 +109,38 @@ async def test_one_failing_job_does_not_stop_the_others(world: Scenario) -> None
     assert world.observer.latest[ORDERS].problem is None
     assert world.observer.latest[ill].problem is not None
     assert [kept.job for kept in world.log.samples] == [ORDERS]
+
+
+@pytest.mark.parametrize("fault", [UnreachableError("500"), TimeoutError(), RuntimeError("a fault of ours")])
+async def test_a_job_that_does_not_answer_while_it_is_rescaled_is_no_error(world: Scenario, fault: Exception) -> None:
+    """It stands still because of us, and comes back; what else fails is told, and so is its silence afterwards."""
+    world.engine.obeys = False
+    cycle = world.cycle()
+    world.observer = Observer(
+        fetcher=world.engine,
+        collector=world.engine,
+        sink=world.log,
+        events=world.events,
+        time_limit=timedelta(seconds=5),
+        is_changing=cycle.outbox.is_changing,
+    )
+    await world.observer.observe(at(0))
+    await cycle.run(world.observer.latest, at(0))
+    world.factors = {}
+    world.engine.faults[ORDERS] = fault  # type: ignore[assignment]
+    await world.observer.observe(at(10))
+    during = world.events.reasons.count(EventReason.AUTOSCALER_ERROR)
+
+    del world.engine.faults[ORDERS]
+    world.engine.jobs[ORDERS] = sample(chain({"source": 1, "agg": 4}), running_since=at(12))
+    await world.observer.observe(at(20))
+    await cycle.run(world.observer.latest, at(20))
+    world.engine.faults[ORDERS] = UnreachableError("HTTP 500")
+    await world.observer.observe(at(30))
+
+    assert during == int(isinstance(fault, RuntimeError))
+    assert world.events.reasons.count(EventReason.AUTOSCALER_ERROR) == during + 1
+    assert EventReason.RESCALE_REACHED in world.events.reasons
 
 
 @pytest.mark.parametrize("fault", [UnreachableError("disk full"), OSError("stale handle"), RuntimeError()])

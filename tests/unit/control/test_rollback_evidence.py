@@ -164,6 +164,24 @@ async def test_failures_are_asked_for_while_a_rescale_is_observed(ward: Scenario
     ]
 
 
+async def test_failures_that_nobody_tells_while_a_rescale_is_under_way_are_no_error(ward: Scenario) -> None:
+    """The job stands still because of us; what is still silent afterwards is told of."""
+    ward.rollback = RollbackStep(failures=Files(fault=UnreachableError("no answer")))
+    ward.engine.obeys = False
+    await ward.tick(0)
+    ward.factors = {}
+    for seconds in (10, 20):
+        await ward.tick(seconds)
+    running = ward.engine.jobs[ORDERS]
+    ward.engine.jobs[ORDERS] = replace(running, topology=running.topology.with_parallelism({AGG: 4}))
+    await ward.tick(30)
+    under_way = told(ward, EventReason.AUTOSCALER_ERROR)
+    await ward.tick(40)
+
+    assert under_way == []
+    assert len(told(ward, EventReason.AUTOSCALER_ERROR)) == 1
+
+
 async def test_failures_of_an_unproved_rescale_are_not_those_before_the_next_one(ward: Scenario) -> None:
     """The job was last well before the first of them, and that is what it is held against."""
     shown = Shown()

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from headgate.algorithm.history import restart_time
 from headgate.algorithm.rollback import foreign_change
-from headgate.control.observation import Observation
+from headgate.control.observation import AWAY, Observation
 from headgate.control.rollback import reports
 from headgate.control.rollback.judging import Judged, fresh, raised, rolled_back, unrecoverable
 from headgate.control.rollback.means import Means
@@ -51,7 +51,7 @@ class RollbackStep:
             return state, ctx
         if not _can_be_observed(seen, state):
             return state, ctx
-        sample, (before, failures) = fresh(seen), await self._failures(ctx, trial, now, events)
+        sample, (before, failures) = fresh(seen), await self._failures(ctx, state, trial, now, events)
         trial = _granted(observed(trial, seen, sample, failures, now), state, sample)
         if sample is not None and foreign_change(trial, ctx.job_id, ctx.started_at, sample):
             return concluded(state), ctx  # it runs, and is somebody else's from now on
@@ -90,7 +90,7 @@ class RollbackStep:
             return str(error) or type(error).__name__
 
     async def _failures(
-        self, ctx: JobContext, trial: Trial, now: datetime, events: EventHandler
+        self, ctx: JobContext, state: JobState, trial: Trial, now: datetime, events: EventHandler
     ) -> tuple[Failures, Failures]:
         """Give those shortly before the job was last well, and those since the rescale; none where nobody tells."""
         # What failed before a rollback was reached was still the sick job.
@@ -102,11 +102,11 @@ class RollbackStep:
         try:
             async with asyncio.timeout(FAILURES_LIMIT.total_seconds()):
                 known = await self.failures.query_failures(ctx, earliest)
-        except TimeoutError:
-            events.handle(reports.failures_unknown(ctx, f"no answer within {FAILURES_LIMIT.total_seconds():g} s", now))
-            return (), ()
         except Exception as error:  # noqa: BLE001 - what can be told without them is told, whatever failed here
-            events.handle(reports.failures_unknown(ctx, str(error) or type(error).__name__, now))
+            if isinstance(error, TimeoutError):
+                error = TimeoutError(f"no answer within {FAILURES_LIMIT.total_seconds():g} s")
+            if state.intent is None or not isinstance(error, AWAY):
+                events.handle(reports.failures_unknown(ctx, str(error) or type(error).__name__, now))
             return (), ()
         before = tuple(failure for failure in known.failures if earliest <= failure.at < well_until)
         return before, tuple(failure for failure in known.failures if failure.at >= since)
