@@ -19,6 +19,8 @@ from headgate.simulate import JobRun, Load, constant, simulate
 Gauge = Callable[[float, VertexSample], dict[Measure, float]]
 """What a source says of its lag, records, in place of the true one."""
 
+NAMES = ("honest", "zero", "frozen", "absent")
+
 ENOUGH = 3
 """Subtasks of the last vertex that can do 1600/s: each does 667/s."""
 
@@ -77,7 +79,7 @@ def run(monkeypatch: pytest.MonkeyPatch, gauge: Gauge, load: Load = STEPS, lasti
     return simulate(scenario(load, options=FAST, lasting=lasting)).job
 
 
-@pytest.mark.parametrize("gauge", [honest, zero, frozen, absent, saw_tooth, late()], ids=str)
+@pytest.mark.parametrize("gauge", [honest, zero, frozen, absent, saw_tooth, late()], ids=[*NAMES, "saw-tooth", "late"])
 def test_an_overload_is_answered_whatever_the_gauge_says(monkeypatch: pytest.MonkeyPatch, gauge: Gauge) -> None:
     """Asked for within fifteen seconds; enough within forty-five, by no more than three rescales up."""
     asked = [(at_s, changes["agg"]) for at_s, changes in rescales(run(monkeypatch, gauge)) if "agg" in changes]
@@ -88,7 +90,7 @@ def test_an_overload_is_answered_whatever_the_gauge_says(monkeypatch: pytest.Mon
     assert len(ups) <= 3
 
 
-@pytest.mark.parametrize("gauge", [honest, zero, frozen, absent, late()], ids=str)
+@pytest.mark.parametrize("gauge", [honest, zero, frozen, absent, late()], ids=[*NAMES, "late"])
 def test_a_job_that_keeps_up_is_left_alone(monkeypatch: pytest.MonkeyPatch, gauge: Gauge) -> None:
     """Its source waits for records now and then, which proves that it has read them all."""
     assert rescales(run(monkeypatch, gauge, constant(400.0))) == []
