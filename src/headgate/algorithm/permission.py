@@ -47,7 +47,7 @@ def worthwhile(
     decision = weighed(decision, evaluated, options, history)
     if decision.outcome is not Outcome.RESCALE:
         return decision
-    return in_time(decision, evaluated, options, (decision.at - sample.running_since).total_seconds())
+    return in_time(decision, sample, evaluated, options)
 
 
 def within_quota(decision: Decision, sample: JobSample, options: AutoscalerOptions, *, true_total: bool) -> Decision:

@@ -19,13 +19,18 @@ from datetime import timedelta
 from statistics import NormalDist
 from typing import Any
 
+from headgate.algorithm.agreement import told_downtime
+from headgate.algorithm.downtime import LONGEST_S
 from headgate.algorithm.plan import Plan, not_shrinking
 from headgate.algorithm.staying import Sizes, cost_so_far
-from headgate.algorithm.wording import amount
+from headgate.algorithm.wording import amount, span
 from headgate.model.arrival import Arrival
 from headgate.model.decision import Decision, Outcome, Proposal
+from headgate.model.downtime import Downtime
+from headgate.model.measures import JobMeasure, as_kept
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
+from headgate.model.samples import JobSample
 from headgate.model.state import JobState
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.declaration import paths
@@ -56,8 +61,16 @@ _CAPACITY_ERROR = 0.1
 
 _LEAST_DOWNTIME_S = 1.0
 
-_GUESS = timedelta(seconds=30)
-"""How long a rescale stops a job of which, and of whose cluster, none was seen yet."""
+_IN_PLACE_S, _REDEPLOY_S = 3.0, 30.0
+"""How long a rescale of a job without state is guessed to take: in place, and where the job is submitted anew."""
+
+_RESTORE_RATE = 85e6
+"""
+Bytes/s that a subtask is guessed to load. Source: Amazon's performance guidelines for S3, 85 to 90 MB/s a connection.
+"""
+
+_LONGEST_BELIEVED_S = 30.0
+"""Restart of another cause that counts as what a rescale takes: a longer one may have waited for something else."""
 
 _FIRST_LOOK = timedelta(minutes=1)
 """How long after its stabilization a job is new: its sources may still be opening, its caches cold."""
@@ -118,18 +131,19 @@ def eager(options: AutoscalerOptions) -> AutoscalerOptions:
     return replace(options, **{at[key]: value for key, value in _EAGER.items() if not options.is_set(key)})
 
 
-def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: AutoscalerOptions, running_s: float) -> Decision:
+def in_time(decision: Decision, sample: JobSample, evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> Decision:
     """
     Give a wanted rescale as it is if it is time for it; else keep the job until more is known.
 
-    One vertex for which it is time is enough: the others change in the same restart. `running_s` is how long the job
-    has been running as it is.
+    One vertex for which it is time is enough: the others change in the same restart.
     """
     arrival = evaluated.arrival
     if arrival is None:
         return decision
+    running_s = (decision.at - sample.running_since).total_seconds()
+    downtime = expected_downtime(evaluated, sample, options)
     causes = [proposal for proposal in decision.changes.values() if proposal.outside]
-    weighings = [weighed(proposal, evaluated, arrival, options, running_s) for proposal in causes]
+    weighings = [weighed(proposal, evaluated, arrival, downtime, running_s) for proposal in causes]
     if None in weighings:  # what has cause without numbers follows from something else than the load
         return decision
     sides = [weighing for weighing in weighings if weighing]
@@ -139,6 +153,8 @@ def in_time(decision: Decision, evaluated: EvaluatedMetrics, options: Autoscaler
         return decision
     ripe = [side for side in sides if side.is_time and not (settled and side.shrinks)]
     message = f"{decision.message}; {told(arrival, _ripest(ripe or sides))}"
+    if evaluated.downtime is None:  # else it is told with what was evaluated
+        message += f"; a rescale is expected to stop the job for {told_downtime(downtime)}"
     if ripe:
         return replace(decision, message=message)
     return replace(decision, outcome=Outcome.KEEP, reason=Reason.EVIDENCE_AWAITED, message=message)
@@ -151,14 +167,14 @@ def is_settled(arrival: Arrival, options: AutoscalerOptions, running_s: float) -
 
 
 def weighed(
-    proposal: Proposal, evaluated: EvaluatedMetrics, arrival: Arrival, options: AutoscalerOptions, running_s: float
+    proposal: Proposal, evaluated: EvaluatedMetrics, arrival: Arrival, downtime: Downtime, running_s: float
 ) -> Weighing | None:
-    """Weigh the change of one vertex; None where its numbers do not tell."""
+    """Weigh the change of one vertex; None where its numbers do not tell. `running_s`: since the job runs as it is."""
     known = evaluated.vertices[proposal.vertex]
     sizes = Sizes.of(proposal, known.metrics)
     if sizes is None:
         return None
-    downtime_s = max(expected_downtime(evaluated, options).total_seconds(), _LEAST_DOWNTIME_S)
+    downtime_s = max(downtime.expected.total_seconds(), _LEAST_DOWNTIME_S)
     back, on = chances(proposal, known, _error(arrival, evaluated))
     shrinks = proposal.wanted < proposal.current
     longer = downtime_s / _LONG_S if shrinks else 0.0
@@ -171,15 +187,45 @@ def weighed(
     )
 
 
-def expected_downtime(evaluated: EvaluatedMetrics, options: AutoscalerOptions) -> timedelta:
+def expected_downtime(evaluated: EvaluatedMetrics, sample: JobSample, options: AutoscalerOptions) -> Downtime:
     """
-    Give how long a rescale is expected to stop the job: as learnt, else as somebody has set, else a guess.
+    Return how long a rescale is expected to stop the job, and what says so.
 
+    The first that is known counts: what rescales of the job or its cluster were seen to take; `restart.time` where it
+    is set; how long the job stood still before its latest start; a guess by the way it is rescaled and by its state.
     The default of `restart.time` is on the safe side where capacity is concerned; to wait for it would be none.
     """
     if evaluated.downtime is not None:
-        return evaluated.downtime.expected
-    return options.restart_time if options.is_set("restart.time") else _GUESS
+        return evaluated.downtime
+    if options.is_set("restart.time"):
+        return _fixed(options.restart_time.total_seconds(), "restart.time, no rescale was measured yet")
+    guess = _guess(sample, options)
+    if JobMeasure.LAST_DOWNTIME not in sample.values:
+        return guess
+    stood_s = as_kept(sample.values[JobMeasure.LAST_DOWNTIME])  # as the log has it, for a replay
+    most_s = max(_LONGEST_BELIEVED_S, guess.expected.total_seconds())
+    basis = f"its latest restart took {span(stood_s)}, no rescale was measured yet"
+    return _fixed(min(stood_s, most_s), basis)
+
+
+def _guess(sample: JobSample, options: AutoscalerOptions) -> Downtime:
+    """
+    Guess how long a rescale takes. A state of which nothing is known counts as none: checkpoints tell within a minute.
+
+    A job that is submitted anew writes its state as well, into the savepoint that it is stopped with.
+    """
+    in_place = sample.settings.adaptive and not options.has_own_realizer
+    fixed_s, passes, way = (_IN_PLACE_S, 1, "in place") if in_place else (_REDEPLOY_S, 2, "submitted anew")
+    state = as_kept(sample.values.get(JobMeasure.STATE_SIZE, math.nan))
+    subtasks = max((vertex.parallelism for vertex in sample.topology.vertices), default=1)
+    loading_s = passes * (0.0 if math.isnan(state) else state) / (_RESTORE_RATE * subtasks)
+    size = "state of unknown size" if math.isnan(state) else f"{amount(state / 1024**2)} MiB of state"
+    return _fixed(min(fixed_s + loading_s, LONGEST_S), f"a guess: {way}, {size}, no rescale was measured yet")
+
+
+def _fixed(seconds: float, basis: str) -> Downtime:
+    time = timedelta(seconds=seconds)
+    return Downtime(expected=time, low=time, high=time, basis=basis)
 
 
 def _error(arrival: Arrival, evaluated: EvaluatedMetrics) -> float:

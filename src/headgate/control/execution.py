@@ -17,7 +17,6 @@ from headgate.control.pausing import paused
 from headgate.control.reactive.awaiting import await_workers
 from headgate.control.reactive.sharing import is_reactive
 from headgate.control.reactive.steering import Steering
-from headgate.control.selection import has_own_realizer
 from headgate.model.decision import ADVISORY, Decision, Outcome
 from headgate.model.reasons import Reason
 from headgate.model.samples import JobSample
@@ -105,7 +104,7 @@ class Execution:
         return without_change(decision, Reason.NO_ROOM, f"the cluster has no room for it: {decision.message}")
 
     def _replaces(self, ctx: JobContext) -> bool:
-        return self.actuator.redeployment.applies(ctx) or has_own_realizer(ctx.options)
+        return self.actuator.redeployment.applies(ctx) or ctx.options.has_own_realizer
 
     def may_act(self, ctx: JobContext) -> bool:
         """Tell whether anything may be changed of a job."""

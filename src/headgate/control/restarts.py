@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headgate.algorithm.history import restart_time
-from headgate.control.selection import has_own_realizer
 from headgate.model.downtime import Downtime
 from headgate.model.identity import JobKey
 from headgate.model.metrics import EvaluatedMetrics, NotReady
@@ -42,7 +41,7 @@ class Restarts:
             return None
         known = self._predicted.get(ctx.key)
         if known is None or known[0] is not sample or known[1] is not options:
-            downtime = self.model.predict(sample, redeploy=has_own_realizer(options))
+            downtime = self.model.predict(sample, redeploy=options.has_own_realizer)
             known = self._predicted[ctx.key] = sample, options, downtime
         return known[2]
 

@@ -14,7 +14,6 @@ from headgate.model.decision import ConfigChanges
 from headgate.model.identity import JobKey, VertexId
 from headgate.model.samples import Aggregate, JobSample, Signal
 from headgate.model.topology import Topology
-from headgate.options.autoscaler import AutoscalerOptions
 from headgate.plugins.host import PluginHost
 from headgate.plugins.hosted import HostedCollector
 from headgate.plugins.kinds import Kind
@@ -23,9 +22,6 @@ from headgate.plugins.soundness import sound_sample, sound_signals, sound_topolo
 from headgate.ports import JobContext, MetricCollector, ScalingRealizer
 
 T = TypeVar("T")
-
-IN_PLACE = "resource-requirements"
-"""The registered name of the realizer that needs an engine that rescales in place."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +119,6 @@ class SelectedRealizer:
         made = await _ready(self.host, Kind.SCALING_REALIZER, name)
         port: ScalingRealizer = made.port
         return port
-
-
-def has_own_realizer(options: AutoscalerOptions) -> bool:
-    """Tell whether a job is realized otherwise than in place: then its engine's scheduler is no obstacle."""
-    return options.realizer not in {None, IN_PLACE}
 
 
 async def _ready(host: PluginHost, kind: Kind, name: str) -> Plugin:

@@ -332,6 +332,11 @@ class AutoscalerOptions(Options):
         return key in self.keys_set or read(self) != read(_DEFAULTS)
 
     @property
+    def has_own_realizer(self) -> bool:
+        """Whether a named realizer changes the job otherwise than in place: then its scheduler is no obstacle."""
+        return self.realizer not in {None, "resource-requirements"}
+
+    @property
     def utilization_band(self) -> tuple[float, float]:
         """Lower and upper bound of the busy share in which a vertex is left alone."""
         low, high = self.utilization_min, self.utilization_max

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from headgate.algorithm.decide import decide
-from headgate.algorithm.weighing import eager, expected_downtime, told_arrival
+from headgate.algorithm.weighing import eager, told_arrival
 from headgate.model.arrival import Arrival
 from headgate.model.decision import Decision, Outcome
 from headgate.model.downtime import Downtime
@@ -27,6 +27,7 @@ OPTIONS = AutoscalerOptions(
     utilization_target=0.7,
     utilization_boundary=0.1,
 )
+UNSET = replace(OPTIONS, restart_time=AutoscalerOptions().restart_time)
 AGG = VertexId("agg")
 RESCALE = Outcome.RESCALE
 LONG_AGO = START - timedelta(hours=1)
@@ -76,10 +77,17 @@ def decided(
     return decide(sample(chain({"agg": running}), running_since=since), evaluated, options, START, state)
 
 
-def waits_s(load: float, *, running: int, error: float = 0.03, downtime: Downtime | None = None) -> int | None:
+def waits_s(
+    load: float,
+    *,
+    running: int,
+    error: float = 0.03,
+    downtime: Downtime | None = None,
+    options: AutoscalerOptions = OPTIONS,
+) -> int | None:
     """Give the seconds after which the rescale is made; None where it waits for more than half a minute."""
     for second in range(31):
-        made = decided(load, running=running, lasted_s=second, error=error, downtime=downtime)
+        made = decided(load, running=running, lasted_s=second, error=error, downtime=downtime, options=options)
         if made.outcome is Outcome.RESCALE:
             return second
     return None
@@ -384,14 +392,6 @@ def test_what_was_set_to_the_default_holds_as_well(key: str) -> None:
     assert eager(meant) == eager_to[key]
 
 
-def test_a_restart_time_that_is_set_to_the_default_is_believed() -> None:
-    """Five minutes, not the half minute that is guessed where nothing is set."""
-    evaluated = EvaluatedMetrics(vertices={}, backlog=False, coverage=1.0, samples=30)
-    unset, meant = AutoscalerOptions(), AutoscalerOptions(keys_set=("restart.time",))
-    assert expected_downtime(evaluated, unset) == timedelta(seconds=30)
-    assert expected_downtime(evaluated, meant) == timedelta(minutes=5)
-
-
 def test_a_saturated_job_grows_and_is_told_as_such() -> None:
     """How much comes in is not known; that it is more than can be read is."""
     arrival = Arrival(per_s=400.0, error=0.25, lasted_s=6.0, changed=True, saturated=True)
@@ -401,3 +401,18 @@ def test_a_saturated_job_grows_and_is_told_as_such() -> None:
     assert said == (
         "for 6 s its sources have read all they can: more comes in, nobody knows how much, 400/s are assumed"
     )
+
+
+def test_before_a_rescale_was_seen_a_job_with_little_state_waits_for_seconds() -> None:
+    """In place it takes few; what nobody has set is no reason to let a job fall behind for half a minute."""
+    assert waits_s(400.0, running=1, options=UNSET) == waits_s(400.0, running=1, downtime=learnt(3))
+    assert waits_s(100.0, running=6, options=UNSET) == waits_s(100.0, running=6, downtime=learnt(3))
+
+
+def test_a_guess_is_called_a_guess() -> None:
+    """What was learnt is told with all that was evaluated."""
+    guess = "; a rescale is expected to stop the job for 3 s (a guess: in place, state of unknown size, "
+
+    assert guess in decided(400.0, running=1, lasted_s=1, options=UNSET).message
+    assert "3 s (restart.time, no rescale was measured yet)" in decided(400.0, running=1, lasted_s=1).message
+    assert "expected to stop" not in decided(400.0, running=1, lasted_s=1, downtime=learnt(3)).message

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 
 from headgate.algorithm.reactive.facts import facts_of
 from headgate.algorithm.suitability import Facts, unsuitable
-from headgate.control.selection import has_own_realizer
 from headgate.errors import HeadgateError
 from headgate.model.identity import JobKey
 from headgate.model.samples import JobSample
@@ -56,7 +55,7 @@ class Fitness:
         A parallelism that the program sets is no reason here: it is ignored, as the user asked for by the mode. Nor is
         the kind of cluster, as an engine that would be reactive on the wrong one does not start.
         """
-        told = facts_of(sample, ctx.options, jobs=jobs, replaced=has_own_realizer(ctx.options))
+        told = facts_of(sample, ctx.options, jobs=jobs, replaced=ctx.options.has_own_realizer)
         found = await self._look(ctx, now)
         return unsuitable(
             replace(

@@ -7,7 +7,6 @@ from datetime import timedelta
 
 from headgate.algorithm.suitability import unsuitable
 from headgate.config.launches import SAVEPOINT_REDEPLOY
-from headgate.control.selection import has_own_realizer
 from headgate.doctor.facts import CheckpointFacts, JobFacts
 from headgate.doctor.findings import Finding, broken, doubtful, fine, hindering, seconds, span
 from headgate.model.measures import JobStatus
@@ -44,7 +43,7 @@ def check_running(facts: JobFacts) -> Iterator[Finding]:
 def check_realizer(facts: JobFacts, mode: Mode) -> Iterator[Finding]:
     """Check how its parallelism would be changed."""
     check, settings, options = "how it is changed", facts.settings, facts.job.options
-    if has_own_realizer(options):
+    if options.has_own_realizer:
         yield _own_realizer(facts)
     elif settings.adaptive:
         yield fine(check, "in place: its scheduler is the adaptive one")
