@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from datetime import datetime, timedelta
 from headgate.algorithm.history import restart_time
 from headgate.model.downtime import Downtime
 from headgate.model.identity import JobKey
+from headgate.model.measures import JobMeasure
 from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample
 from headgate.model.state import ScalingRecord
@@ -28,6 +30,8 @@ class Restarts:
     """None: only the options and what was tracked say."""
     learn: Callable[[datetime], None] = lambda _: None
     """Lets the model take in what was seen since the last time; blocking."""
+    restarted: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    """Set when a job was seen to have restarted, so that there may be something to learn; whoever learns clears it."""
     _predicted: dict[JobKey, tuple[JobSample, AutoscalerOptions, Downtime | None]] = field(
         default_factory=dict, init=False
     )
@@ -52,7 +56,10 @@ class Restarts:
         That is the upper end of the model's interval: what must hold is held against it. The tracked restarts' limit
         bounds it too. The same time gives the same object, for a job whose options are new is laid out anew.
         """
+        known = self._predicted.get(ctx.key)
         options, downtime = ctx.options, self.downtime(ctx, sample)
+        if known is not None and _restart(known[0]) != _restart(sample):
+            self.restarted.set()
         limit = options.restart_time_tracking_limit
         restart = min(_rounded_up(downtime.high), limit) if downtime else restart_time(options, history)
         if restart == options.restart_time:
@@ -75,6 +82,11 @@ class Restarts:
             return answer
         downtime = self.downtime(ctx, sample)
         return answer if downtime is None else replace(answer, downtime=downtime)
+
+
+def _restart(sample: JobSample) -> tuple[object, ...]:
+    """Give what is another one after a restart, and when the engine tells how long that took."""
+    return sample.job_id, sample.running_since, sample.values.get(JobMeasure.LAST_DOWNTIME)
 
 
 def _rounded_up(duration: timedelta) -> timedelta:

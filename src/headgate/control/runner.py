@@ -48,6 +48,10 @@ _APART = 1 / 4
 """Share of the interval that lies between two looks at least: many clusters end their turns at many instants."""
 
 
+_LEAST_APART = timedelta(seconds=10)
+"""Between two readings of what rescales took: those of a fleet in which jobs restart all the time must not pile up."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TickRun:
     """One tick that is over."""
@@ -123,7 +127,11 @@ class Runner:
     """Blocking work on the state store, done in a thread every `forget_interval`, where there are cycles."""
     forget_interval: timedelta = timedelta(hours=1)
     learn_interval: timedelta = timedelta(minutes=2)
-    """How often what rescales were seen to take is learnt anew, in a thread beside the cycles."""
+    """
+    How often what rescales were seen to take is learnt anew, in a thread beside the cycles.
+
+    Sooner after the first cycle, and once a job was seen to have restarted: the next decision knows how long that took.
+    """
 
     _deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     """Held by whoever decides: of one job there is one decision at a time."""
@@ -146,7 +154,8 @@ class Runner:
             if self.leases:
                 tasks.create_task(self._every(self.leases.interval, Work.LEASES, self.leases.on_tick, stop))
             tasks.create_task(self._every(self.upkeep_interval, Work.UPKEEP, self._keep_house, stop))
-            tasks.create_task(self._every(self.learn_interval, Work.LEARN, self._learn, stop))
+            restarted = self.cycle.restarts.restarted
+            tasks.create_task(self._every(self.learn_interval, Work.LEARN, self._learn, stop, sooner=restarted))
             if self.forget and self.decides:
                 forgetting = partial(_in_thread, self.forget)
                 tasks.create_task(self._every(self.forget_interval, Work.FORGET, forgetting, stop))
@@ -185,7 +194,10 @@ class Runner:
             self._observed.set()
 
     async def _decide(self, at: datetime) -> None:
+        is_first = not self._cycles
         self.on_decisions(await self.decide(at))
+        if is_first and self._cycles:  # Spark may have started with it, and can now read what rescales took before
+            self.cycle.restarts.restarted.set()
 
     async def _between_ticks(self, early: EarlyTicks, stop: asyncio.Event) -> None:
         """
@@ -223,17 +235,27 @@ class Runner:
     async def _keep_house(self, at: datetime) -> None:
         await _in_thread(self.upkeep, at)
 
-    async def _learn(self, at: datetime) -> None:
-        await _in_thread(self.cycle.restarts.learn, at)
+    async def _learn(self, _: datetime) -> None:
+        # Up to now, not up to the tick: what was seen since would be learnt an interval later.
+        await _in_thread(self.cycle.restarts.learn, tick_of(self.clock(), _MILLISECOND))
 
     async def _tell_of(self, stop: asyncio.Event) -> None:
         await stop.wait()
-        self._observed.set()  # nobody waits for another turn
+        for awaited in (self._observed, self.cycle.restarts.restarted):
+            awaited.set()  # nobody waits for another turn
         self.on_stop()
 
     async def _every(
-        self, cadence: Live[timedelta], work: Work, tick: Tick, stop: asyncio.Event, *, of: str = ""
+        self,
+        cadence: Live[timedelta],
+        work: Work,
+        tick: Tick,
+        stop: asyncio.Event,
+        *,
+        of: str = "",
+        sooner: asyncio.Event | None = None,
     ) -> None:
+        """Do the work at each tick, and when `sooner` is set, but no sooner than `_LEAST_APART` after the last time."""
         due = None
         while not stop.is_set():
             at, interval = self.clock(), in_force(cadence)
@@ -244,7 +266,12 @@ class Runner:
             took = max(self.clock() - at, timedelta())
             self.on_tick(TickRun(work=work, at=at, late=late, took=took, failed=not done))
             due = tick_of(at, interval) + interval
-            await _wait(stop, until_next(self.clock(), interval))
+            rest = until_next(self.clock(), interval)
+            least = rest if sooner is None else min(rest, _LEAST_APART)
+            await _wait(stop, least)
+            if sooner is not None:
+                await _wait(sooner, rest - least)
+                sooner.clear()
 
     async def _attempt(self, work: Work, tick: Tick, at: datetime, interval: timedelta) -> bool:
         try:

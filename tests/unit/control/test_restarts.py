@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
+from tests.unit.no_time import in_no_time
 
 from headgate.control.restarts import Restarts
+from headgate.control.runner import Runner
 from headgate.model.downtime import Downtime
 from headgate.model.metrics import NotReady
 from headgate.model.reasons import Reason
@@ -15,7 +19,10 @@ from headgate.model.samples import JobSample
 from headgate.model.state import ScalingRecord
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.options.deviations import Parity
-from headgate.testing.builders import ORDERS, START, chain, context, evaluated, sample
+from headgate.ports import JobContext
+from headgate.testing.builders import ORDERS, START, at, chain, context, evaluated, sample
+from headgate.testing.fakes import FakeEngine
+from headgate.testing.scenario import Scenario
 
 SAMPLE = sample(chain({"source": 2}))
 RESTARTED = ScalingRecord(decision_id="d", at=START, before={}, after={}, restart=timedelta(seconds=77))
@@ -114,3 +121,67 @@ def test_what_is_learnt_during_a_cycle_holds_from_the_next_sample_on() -> None:
     later = restarts.downtime(ctx, replace(SAMPLE))
     assert later is not None
     assert later.high == timedelta(seconds=50)
+
+
+@dataclass
+class RestartingEngine(FakeEngine):
+    """Its jobs restart at some seconds of the story."""
+
+    restarts_s: tuple[float, ...] = ()
+
+    async def update_metrics(self, ctx: JobContext, tick: datetime, /) -> JobSample:
+        """Give a sample of the run that goes on."""
+        since = max(begin for begin in (START, *map(at, self.restarts_s)) if begin <= tick)
+        return replace(await super().update_metrics(ctx, tick), at=tick, running_since=since)
+
+
+async def _learnt_at(restarts_s: tuple[float, ...], *, until_s: float, options: AutoscalerOptions) -> list[datetime]:
+    """Run a service over a job that restarts, decisions every two seconds; give up to when was learnt each time."""
+    world, loop = Scenario(engine=RestartingEngine(restarts_s=restarts_s)), asyncio.get_running_loop()
+    world.engine.add(context(options=options), SAMPLE)
+    learnt, often, stop = list[datetime](), timedelta(seconds=2), asyncio.Event()
+    runner = Runner(
+        observers=(world.observer,),
+        cycle=replace(world.cycle(), restarts=Restarts(model=Saying(20), learn=learnt.append)),
+        events=world.events,
+        collect_interval=often,
+        decide_interval=often,
+        clock=lambda: at(loop.time()),
+    )
+    loop.call_later(until_s, stop.set)
+    await runner.run(stop)
+    return learnt
+
+
+@in_no_time
+async def test_what_a_restart_took_is_learnt_as_soon_as_it_was_seen() -> None:
+    """In the cycle that sees it, or the next one; long before two minutes are over, when it would be learnt anyway."""
+    first, _, soon = await _learnt_at((40.0,), until_s=110, options=AutoscalerOptions())
+
+    assert first == START
+    assert at(40) <= soon <= at(44)
+
+
+@in_no_time
+async def test_jobs_that_restart_all_the_time_are_not_learnt_from_all_the_time() -> None:
+    """Each reading is a query of the log."""
+    learnt = await _learnt_at(tuple(range(10, 100, 2)), until_s=110, options=AutoscalerOptions())
+
+    assert 8 <= len(learnt) <= 11
+    assert all(later - earlier >= timedelta(seconds=10) for earlier, later in pairwise(learnt))
+
+
+@in_no_time
+async def test_nothing_is_learnt_sooner_for_a_job_that_does_not_go_by_it() -> None:
+    """As in the reference."""
+    learnt = await _learnt_at((40.0,), until_s=110, options=AutoscalerOptions(parity=Parity.REFERENCE))
+
+    assert all(instant < at(40) for instant in learnt)
+
+
+@in_no_time
+async def test_what_the_log_holds_is_learnt_after_the_first_cycle() -> None:
+    """It may be the one that starts Spark, before which nothing can be read."""
+    learnt = await _learnt_at((), until_s=110, options=AutoscalerOptions())
+
+    assert learnt == [START, at(10)]
