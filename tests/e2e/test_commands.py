@@ -11,7 +11,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.support.in_process import HeadgateInProcess
+from typer.testing import CliRunner
 
+from headgate.cli import app
 from headgate.testing.fake_flink import FakeFlink
 from headgate.testing.fake_job import chain
 from headgate.testing.faults import Fault
@@ -133,6 +136,24 @@ async def test_explain_tells_the_last_decision_with_its_numbers(flink: FakeFlink
     assert unknown.status == 1
     assert "lab/nobody" in unknown.err
     assert changes_asked(flink) == []
+
+
+async def test_a_job_whose_brokers_are_not_known_says_so_at_first_sight(flink: FakeFlink, tmp_path: Path) -> None:
+    """While it stabilizes: by one event, among all jobs, and where it is explained."""
+    options = {
+        "clusters": [{"name": "lab", "url": flink.url}],
+        "pipeline": "in-process",
+        "collect.interval": "0.5 s",
+        "decide.interval": "1 s",
+    }
+    with HeadgateInProcess(options, tmp_path) as service:
+        await asyncio.to_thread(service.until, lambda: len(service.lines("decision")) > 1, limit=DECIDED)
+    told = [line["message"] for line in service.lines("OffsetsUnavailable")]
+    assert told[0].startswith("lab/orders reads Kafka; its brokers are not known, ")
+    assert len(told) == 1
+    for words in (["jobs"], ["explain", "orders"]):
+        done = await asyncio.to_thread(CliRunner().invoke, app, [*words, "--config", str(service.config)])
+        assert told[0] in " ".join(done.output.split()), done.output
 
 
 async def test_the_service_says_of_libraries_what_its_option_asks_for(flink: FakeFlink, tmp_path: Path) -> None:

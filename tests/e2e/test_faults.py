@@ -36,7 +36,9 @@ GOOD, BAD = JobKey("lab", "good"), JobKey("lab", "bad")
 
 def job(number: int, name: str) -> FakeJob:
     """Make a job of three vertices that needs more than it has: 1,500 records/s come, each vertex does 1,000."""
-    return chain(job_id=f"{number:032x}", name=name, vertices=3, rate=1_500)
+    made = chain(job_id=f"{number:032x}", name=name, vertices=3, rate=1_500)
+    made.vertices[0].partitions = None  # it reads no Kafka, whose brokers would be told of
+    return made
 
 
 def clusters(urls: Mapping[str, str]) -> tuple[ClusterOptions, ...]:

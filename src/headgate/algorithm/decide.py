@@ -7,7 +7,7 @@ Whether a wanted rescale is carried out is the control loop's business: `Decisio
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Self
@@ -16,7 +16,7 @@ from headgate.algorithm.agreement import forecasted
 from headgate.algorithm.alignment import OwnAlignment
 from headgate.algorithm.bounds import bounded
 from headgate.algorithm.history import aged
-from headgate.algorithm.lag import surely_shrinking
+from headgate.algorithm.lag import brokers_unknown, notice_brokers_unknown, surely_shrinking
 from headgate.algorithm.memory.pressure import memory_pressure
 from headgate.algorithm.obligation import owed_by
 from headgate.algorithm.permission import permitted, within_quota, worthwhile
@@ -66,7 +66,7 @@ def _decide(
     align: OwnAlignment | None,
 ) -> Decision:
     if isinstance(evaluated, NotReady):
-        return not_ready(sample.job, evaluated, now)
+        return not_ready(sample.job, evaluated, now, sample)
     if pressure := memory_pressure(evaluated, options):
         return _under_pressure(sample, evaluated, pressure, now)
     if evaluated.balanced and is_unburdened(aged(state, now, options)):
@@ -205,8 +205,8 @@ def in_balance(
     )
 
 
-def not_ready(job: JobKey, why: NotReady, now: datetime) -> Decision:
-    """Decide nothing, for a reason."""
+def not_ready(job: JobKey, why: NotReady, now: datetime, sample: JobSample | None = None) -> Decision:
+    """Decide nothing, for a reason; by its latest sample a job may lack something that it is told of at once."""
     return Decision(
         id=decision_id(job, now),
         job=job,
@@ -214,8 +214,15 @@ def not_ready(job: JobKey, why: NotReady, now: datetime) -> Decision:
         outcome=Outcome.NOT_READY,
         reason=why.reason,
         message=why.message,
-        notices=(_cut_off(why),) if why.reason is Reason.INPUT_CUT_OFF else (),
+        notices=tuple(_unready_notices(why, sample)),
     )
+
+
+def _unready_notices(why: NotReady, sample: JobSample | None) -> Iterator[Notice]:
+    if why.reason is Reason.INPUT_CUT_OFF:
+        yield _cut_off(why)
+    if sample is not None and brokers_unknown(sample):
+        yield notice_brokers_unknown(sample.job)
 
 
 def _cut_off(why: NotReady) -> Notice:

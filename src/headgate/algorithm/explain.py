@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.algorithm import agreement, price, weighing
-from headgate.algorithm.lag import TOLD
+from headgate.algorithm.lag import TOLD, lacks_brokers, told_brokers_unknown
 from headgate.algorithm.wording import amount, moment
 from headgate.model.decision import Decision, Proposal, SeenSignal
 from headgate.model.forecast import Forecast
@@ -51,6 +51,8 @@ def _lines(decision: Decision) -> Iterator[str]:
         yield f"  {AWAITED[decision.reason]}"
     if decision.evaluated is not None:
         yield from _window(decision.evaluated)
+    if lacks_brokers(decision):
+        yield f"  {told_brokers_unknown([decision.job])}"
     yield from _outlook(decision)
     for name, signal in decision.signals.items():
         yield f"  signal {name}: {_signal(signal)}"

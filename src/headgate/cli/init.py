@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from headgate.algorithm.lag import told_brokers_unknown
 from headgate.cli import console
 from headgate.cli.addresses import clusters_at
 from headgate.doctor.checks.cluster import unreached
-from headgate.doctor.draft import Seen, draft
+from headgate.doctor.draft import Seen, draft, without_brokers
 from headgate.doctor.facts import ClusterFacts
 from headgate.doctor.looks.cluster import look_at_cluster
 from headgate.errors import ConfigError, UnreachableError
@@ -49,8 +50,10 @@ def init(
     with console.failures():
         _refuse_overwriting(output, force=force)
         clusters = _clusters(urls, token_file, ca_file)
-        text = draft(asyncio.run(_look(clusters)), at=datetime.now(UTC))
-        _write(text, output)
+        seen = asyncio.run(_look(clusters))
+        _write(draft(seen, at=datetime.now(UTC)), output)
+        if jobs := without_brokers(seen):
+            console.note(told_brokers_unknown(jobs))
 
 
 def _refuse_overwriting(output: str, *, force: bool) -> None:

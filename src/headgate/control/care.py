@@ -73,7 +73,7 @@ class Care:
             held, obstacle = await self._settle(seen, held, now)
         obstacle = sick or obstacle
         if sample is None or obstacle is not None:
-            return not_ready(ctx.key, obstacle or seen.problem or unevaluated(seen), now)
+            return not_ready(ctx.key, obstacle or seen.problem or unevaluated(seen), now, sample)
         known = _of_this_job(held.state, seen)
         decision = await self.decider.decide(ctx, sample, answer, now, known)
         held = await self._remember(ctx, held, decision)

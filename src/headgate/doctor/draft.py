@@ -12,11 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from headgate.algorithm.lag import BROKERS_UNKNOWN
 from headgate.doctor.checks.pace import FEWEST_SAMPLES
 from headgate.doctor.facts import ClusterFacts, JobFacts
 from headgate.doctor.findings import seconds
 from headgate.doctor.naming import address_of, variable_of
-from headgate.model.printable import printable
+from headgate.model.identity import JobKey
+from headgate.model.printable import quoted
+from headgate.options.kafka import example
 from headgate.options.service import ClusterOptions, ServiceOptions
 from headgate.options.units import format_duration
 
@@ -52,11 +55,18 @@ def draft(seen: Sequence[Seen], *, at: datetime) -> str:
         _heading(seen, at),
         _mode(),
         ("clusters:", *(line for each in seen for line in _cluster(each))),
+        *((tuple(_brokers(jobs)),) if (jobs := without_brokers(seen)) else ()),
         _service(pace),
         _options(pace, seen),
         _jobs(seen),
     )
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def without_brokers(seen: Iterable[Seen]) -> tuple[JobKey, ...]:
+    """Return the jobs that read Kafka, whose brokers nobody but their owner knows."""
+    jobs = (job for each in seen for job in each.facts.jobs)
+    return tuple(job.job.key for job in jobs if any(source.brokers_unknown for source in job.sources))
 
 
 def pace_for(seen: Iterable[Seen]) -> Pace:
@@ -113,13 +123,13 @@ def _mode() -> Iterator[str]:
 def _cluster(seen: Seen) -> Iterator[str]:
     options, variable = seen.options, variable_of(seen.options)
     yield f"  # {_described(seen.facts)}"
-    yield _noted(f"  - name: {_quoted(options.name)}", "stands in the keys of its jobs, which history is kept under")
-    yield f"    url: {_quoted(address_of(options))}"
+    yield _noted(f"  - name: {quoted(options.name)}", "stands in the keys of its jobs, which history is kept under")
+    yield f"    url: {quoted(address_of(options))}"
     if variable:
         yield f"    # The password is read from the environment: export {variable}=..."
     for key, path in (("token-file", options.token_file), ("ca-file", options.ca_file)):
         if path is not None:
-            yield f"    {key}: {_quoted(str(path))}"
+            yield f"    {key}: {quoted(str(path))}"
     if options.token_file is None and variable is None:
         yield _noted(
             "    # token-file: /path/to/token", "where it wants credentials; see docs/how-to/connect-a-cluster.md"
@@ -133,7 +143,15 @@ def _cluster(seen: Seen) -> Iterator[str]:
 def _described(facts: ClusterFacts) -> str:
     slots = f"{facts.slots.total} slots, {facts.slots.free} of them free" if facts.slots else "slots unknown"
     workers = f"{facts.workers} TaskManager{'' if facts.workers == 1 else 's'}"
-    return f"Flink {_quoted(facts.version or 'of unknown version')}, {workers}, {slots}"
+    return f"Flink {quoted(facts.version or 'of unknown version')}, {workers}, {slots}"
+
+
+def _brokers(jobs: Sequence[JobKey]) -> Iterator[str]:
+    for job in jobs[:_MOST_JOBS]:
+        yield f"# {quoted(str(job))} {BROKERS_UNKNOWN}."
+    yield "# What waits is what the connector says, which may be 0 while thousands of records wait. Fill in the"
+    yield "# addresses of the brokers, and Headgate asks them; see docs/how-to/read-from-kafka.md."
+    yield f"# {example(jobs)}"
 
 
 def _service(pace: Pace) -> Iterator[str]:
@@ -188,7 +206,7 @@ def _jobs(seen: Sequence[Seen]) -> Iterator[str]:
     yield "# Options of some jobs, over the general ones; `*` and `?` may stand in `match`, later entries win."
     yield _noted("# jobs:", "these run now" if jobs else "none runs now")
     for job, cluster in jobs[:_MOST_JOBS]:
-        yield f"#   - match: {_quoted(str(job.job.key))}"
+        yield f"#   - match: {quoted(str(job.job.key))}"
         yield _noted(f"#     autoscaler: {{vertex.max-parallelism: {_largest(job, cluster)}}}", _running(job))
     if len(jobs) > _MOST_JOBS:
         yield f"# ... and {len(jobs) - _MOST_JOBS} more: `headgate jobs` lists them all"
@@ -213,9 +231,3 @@ def _running(facts: JobFacts) -> str:
     checkpoints = f"a checkpoint every {seconds(interval_s)}" if interval_s else "no checkpoints"
     count = f"{len(sizes)} {'vertex' if len(sizes) == 1 else 'vertices'}"
     return f"{facts.job.status}, {count} at parallelism {min(sizes)} to {max(sizes)}, {checkpoints}"
-
-
-def _quoted(text: str) -> str:
-    """Write a text as YAML reads it, so that it stays on its line whatever is in it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{printable(escaped)}"'

@@ -104,6 +104,8 @@ class SourceFacts:
     kafka: bool = False
     brokers: Tried | None = None
     """What came of asking the brokers what it reads; None where none are declared for its job."""
+    brokers_unknown: bool = False
+    """Whether it reads Kafka and no brokers are declared for its job."""
     largest_fetch: float | None = None
     """Bytes of the largest fetch of a Kafka consumer in the last half minute; None where none is known."""
 

@@ -73,7 +73,10 @@ class EventReason(StrEnum):
     SIGNAL_UNAVAILABLE = "SignalUnavailable"
     """An external metric could not be read; jobs that use it do not shrink once its last value is too old."""
     OFFSETS_UNAVAILABLE = "OffsetsUnavailable"
-    """Brokers do not tell where a job's topics end; the message says what is done meanwhile."""
+    """
+    No brokers are declared for a job that reads Kafka, or they do not tell where its topics end; the message says what
+    is done meanwhile.
+    """
     INPUT_CUT_OFF = "InputCutOff"
     """A source cannot reach what it reads; nothing is decided for its job until it does."""
     CLUSTER_UNREACHABLE = "ClusterUnreachable"

@@ -114,6 +114,8 @@ class JobMeasure(StrEnum):
     """Where the lag of its least known source is known from, a `model.lag.LagOrigin`."""
     OUTAGE = "outage"
     """By what it is told that a source cannot reach what it reads, a `model.lag.Outage`; absent while all can."""
+    BROKERS_UNKNOWN = "brokers_unknown"
+    """1 where a source reads Kafka and no brokers are declared for its job; absent where they are, or are not asked."""
 
 
 class JobStatus(StrEnum):

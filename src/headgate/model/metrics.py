@@ -85,6 +85,8 @@ class EvaluatedMetrics:
     """What is known of the input since it changed last; None where the whole window counts."""
     lag_origin: LagOrigin | None = None
     """Where the lag of its least known source is known from; None where the collector does not say."""
+    brokers_unknown: bool = False
+    """Whether a source reads Kafka and no brokers are declared for the job."""
     downtime: Downtime | None = None
     """How long a rescale would stop the job, where that was learnt; control fills it in."""
     balanced: bool = field(default=False, compare=False)

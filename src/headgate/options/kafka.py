@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from headgate.model.identity import JobKey
+from headgate.model.printable import quoted
 from headgate.options.declaration import Options, option
 from headgate.options.references import refuse_plain
 from headgate.options.units import PositiveDuration
@@ -56,6 +58,12 @@ class KafkaClusterOptions(Options):
             message = "name and url of a Kafka cluster must not be empty"
             raise ValueError(message)
         refuse_plain(f"Kafka cluster {self.name}", password=self.password)
+
+
+def example(jobs: Sequence[JobKey]) -> str:
+    """Write the line of YAML that declares the brokers of jobs; their addresses are left to be filled in."""
+    match = str(jobs[0]) if len(jobs) == 1 else "*"
+    return f'kafka-clusters: [{{name: main, url: "broker-1:9092,broker-2:9092", match: {quoted(match)}}}]'
 
 
 def faults_of(clusters: Sequence[KafkaClusterOptions]) -> Iterator[str]:

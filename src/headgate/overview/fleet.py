@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from headgate.algorithm.lag import told_brokers_unknown
 from headgate.control.recollection import Names
 from headgate.errors import HeadgateError, PermanentError
 from headgate.model.decision import Decision
@@ -61,8 +62,14 @@ def look(reader: LogReader, store: StateStore | None, now: datetime, *, interval
     known = _known(reader, remembered, now, patience)
     last = max((each.decision.at for each in known), default=None)
     silent = last is None or now - last > patience
-    notes = (_silence(last, now) if silent else "", _paused(remembered), remembered.fault)
     rows = tuple(row_of(each, now, patience, silent=silent) for each in known)
+    brokerless = [row.job for row in rows if row.brokers_unknown]
+    notes = (
+        _silence(last, now) if silent else "",
+        _paused(remembered),
+        remembered.fault,
+        told_brokers_unknown(brokerless) if brokerless else "",
+    )
     return Glance(at=now, rows=rows, notes=tuple(filter(None, notes)))
 
 

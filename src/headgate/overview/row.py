@@ -128,6 +128,8 @@ class JobRow:
     """Since the last decision."""
     is_stale: bool
     """Whether that is too long ago: nobody looks after the job."""
+    brokers_unknown: bool
+    """Whether it reads Kafka and no brokers are declared for it, so that its lag is what the connector says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

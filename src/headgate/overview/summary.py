@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from headgate.algorithm.lag import lacks_brokers
 from headgate.algorithm.sla import lag_time_s
 from headgate.model.decision import Decision
 from headgate.model.identity import VertexId
@@ -61,6 +62,7 @@ def row_of(known: Known, now: datetime, patience: timedelta, *, silent: bool = F
         decided_at=decision.at,
         age_s=max(age.total_seconds(), 0.0),
         is_stale=age > patience,
+        brokers_unknown=lacks_brokers(decision),
     )
 
 

@@ -22,7 +22,7 @@ from headgate.algorithm.columns import Columns
 from headgate.algorithm.evaluate import evaluate
 from headgate.algorithm.fleet import Beside
 from headgate.algorithm.job_wide import averages, job_wide
-from headgate.algorithm.lag import lag_origin
+from headgate.algorithm.lag import brokers_unknown, lag_origin
 from headgate.algorithm.readiness import pace, readiness
 from headgate.algorithm.readout import Readout, VertexRows
 from headgate.algorithm.rules import rules_of
@@ -136,6 +136,7 @@ class Answers(Mapping[JobKey, Answer]):
             job=job_wide(candidate.sample, means),
             arrival=self.arrivals.of_job(place),
             lag_origin=lag_origin(candidate.sample),
+            brokers_unknown=brokers_unknown(candidate.sample),
             balanced=bool(self.balanced[place]),
         )
 

@@ -87,7 +87,10 @@ def _kept_then(row: Row) -> Decision:
     decision = read_decision(row)
     if decision.evaluated is None:
         return decision
-    return replace(decision, evaluated=replace(decision.evaluated, arrival=None, downtime=None, backlog=False))
+    return replace(
+        decision,
+        evaluated=replace(decision.evaluated, arrival=None, downtime=None, backlog=False, brokers_unknown=False),
+    )
 
 
 def _text(row: Row) -> str:

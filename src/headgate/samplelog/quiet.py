@@ -36,7 +36,7 @@ from headgate.samplelog.layout import epoch_ms, instant
 _METRICS = tuple(JobMetric)
 _UNKNOWN = JobValue()
 _OF_JOB = (
-    *("coverage", "samples", "backlog", "balanced", "lag_origin"),
+    *("coverage", "samples", "backlog", "balanced", "lag_origin", "brokers_unknown"),
     *("arrival.per_s", "arrival.error", "arrival.lasted_s", "arrival.changed", "arrival.rising"),
     "arrival.saturated",
     *("downtime.expected_s", "downtime.low_s", "downtime.high_s", "downtime.stops"),
@@ -149,6 +149,7 @@ def _read(row: Mapping[str, Any]) -> Decision:
             job=dict(_job_values(known)),
             arrival=_arrival(known, numbers[begins.stop :]),
             lag_origin=LagOrigin(int(known["lag_origin"])) if "lag_origin" in known else None,
+            brokers_unknown=bool(known.get("brokers_unknown", False)),
             downtime=_downtime(known, row.get("basis")),
             balanced=bool(known.get("balanced", True)),
         ),
@@ -225,7 +226,7 @@ def _numbers(known: EvaluatedMetrics, rows: VertexRows) -> Floats:
     arrival, downtime = known.arrival, known.downtime
     of_metrics = (known.job.get(metric, _UNKNOWN) for metric in _METRICS)
     of_job = [
-        *(known.coverage, known.samples, known.backlog, known.balanced, known.lag_origin),
+        *(known.coverage, known.samples, known.backlog, known.balanced, known.lag_origin, known.brokers_unknown),
         *((arrival.per_s, arrival.error, arrival.lasted_s, arrival.changed, arrival.rising) if arrival else [None] * 5),
         arrival.saturated if arrival else None,
         *(_seconds(downtime) if downtime else [None] * 4),

@@ -20,7 +20,7 @@ from headgate.options.signals import OF_COLLECTOR, SignalOptions, SignalUse
 from headgate.ports import EventHandler, JobContext, MetricCollector, Missing, SignalSource
 
 Found = dict[str, Signal | Missing]
-_ORIGIN: JobMeasure = JobMeasure.LAG_ORIGIN
+_ORIGIN = frozenset({JobMeasure.LAG_ORIGIN, JobMeasure.BROKERS_UNKNOWN})
 _T = TypeVar("_T")
 
 
@@ -209,7 +209,7 @@ def _by_signals(sample: JobSample, declared: Iterable[SignalOptions]) -> JobSamp
     lags = (each for each in declared if each.use is SignalUse.LAG)
     if not any(source_of(sample.topology, each) is not None for each in lags):
         return sample
-    return replace(sample, values={each: told for each, told in sample.values.items() if each != _ORIGIN})
+    return replace(sample, values={each: told for each, told in sample.values.items() if each not in _ORIGIN})
 
 
 def _with_lags(sample: JobSample, declared: Iterable[SignalOptions], memory: _Memory) -> JobSample:

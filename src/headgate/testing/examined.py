@@ -46,7 +46,11 @@ class Patient:
 
 @asynccontextmanager
 async def sound_patient(directory: Path) -> AsyncIterator[Patient]:
-    """Serve a cluster that leaves nothing to be desired, for a Headgate that keeps what it writes in a directory."""
+    """
+    Serve a cluster that leaves only the addresses of its job's brokers to be desired.
+
+    It is for a Headgate that keeps what it writes in a directory.
+    """
     job = chain(job_id="a" * 32, name="orders", vertices=3, rate=10)
     job.vertices[0].fetch_bytes = 8_192.0
     async with FakeFlink([job], wall_clock=True) as server:

@@ -145,11 +145,7 @@ async def _facts(clients: Mapping[str, FlinkClient], ctx: JobContext) -> Facts:
     return (await inspect(client, ctx)).facts if client else Facts()
 
 
-def _end_offsets(
-    options: ServiceOptions, tell: Callable[[Event], None], stack: AsyncExitStack
-) -> KafkaEndOffsets | None:
-    if not options.kafka_clusters:
-        return None
+def _end_offsets(options: ServiceOptions, tell: Callable[[Event], None], stack: AsyncExitStack) -> KafkaEndOffsets:
     offsets = KafkaEndOffsets(options.kafka_clusters, tell)
     stack.push_async_callback(offsets.close)
     return offsets
@@ -161,7 +157,7 @@ def _flink_collector(
     crew: Crew | None,
     stack: AsyncExitStack,
     *,
-    offsets: KafkaEndOffsets | None,
+    offsets: KafkaEndOffsets,
 ) -> MetricCollector:
     here = FlinkMetricCollector(clients, offsets=offsets)
     if crew is None:
@@ -211,7 +207,7 @@ def _in_place(options: ServiceOptions, clients: Mapping[str, FlinkClient]) -> Sc
 
 
 def _with_yarn(
-    engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, stack: AsyncExitStack, offsets: EndOffsets | None
+    engines: Engines, yarn: YarnOptions, settings_of: SettingsOf, stack: AsyncExitStack, offsets: EndOffsets
 ) -> Engines:
     """Put a YARN cluster in front: it answers for its applications, whatever stood before for the others."""
     managers, applications = ResourceManagers(yarn), Applications(yarn, settings_of, offsets=offsets)
@@ -268,7 +264,7 @@ def _with_kubernetes(
     return replace(engines, operator=operator, in_place=in_place) if clusters else engines
 
 
-def _open_deployments(options: KubernetesOptions, stack: AsyncExitStack, offsets: EndOffsets | None) -> Deployments:
+def _open_deployments(options: KubernetesOptions, stack: AsyncExitStack, offsets: EndOffsets) -> Deployments:
     deployments = Deployments(options, ResourceApi(options), offsets=offsets)
     stack.push_async_callback(deployments.api.close)
     stack.push_async_callback(deployments.close)

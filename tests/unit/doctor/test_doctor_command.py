@@ -34,7 +34,8 @@ async def test_people_read_what_was_seen_and_what_to_do(patient: Patient, tmp_pa
     assert "local/orders" in done.output
     assert "they are off" in done.output
     assert "-> set `execution.checkpointing.interval`" in done.output
-    assert done.output.splitlines()[-1].endswith("1 warning")
+    assert "reads Kafka; its brokers are not known" in done.output
+    assert done.output.splitlines()[-1].endswith("2 warnings")
 
 
 async def test_machines_get_every_finding_with_all_its_parts(patient: Patient, tmp_path: Path) -> None:

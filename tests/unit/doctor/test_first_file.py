@@ -196,3 +196,22 @@ def test_a_password_s_variable_is_one_that_a_shell_takes() -> None:
     """It begins with no digit, and has no letter beyond ASCII."""
     named = name_clusters(["http://me:geheim@10.0.0.1:8081", "http://me:geheim@flüsse:8081"])
     assert [variable_of(each) for each in named] == ["_10_0_0_1_PASSWORD", "FL_SSE_PASSWORD"]
+
+
+async def test_brokers_that_are_not_known_stand_in_it_to_be_filled_in(patient: Patient, path: Path) -> None:
+    """The command says it as well; once it is no comment the line is an option."""
+    done = await init(patient.server.url, "-o", path)
+    assert "local/orders reads Kafka; its brokers are not known" in " ".join(done.stderr.split())
+    text = read(path) or ""
+    assert '# "local/orders" reads Kafka; its brokers are not known.' in text
+    write(path, text.replace("# kafka-clusters:", "kafka-clusters:"))
+    (cluster,) = load(path, {}, {}).options.kafka_clusters
+    assert (cluster.url, cluster.match) == ("broker-1:9092,broker-2:9092", "local/orders")
+
+
+async def test_a_job_that_reads_no_kafka_needs_no_brokers(patient: Patient, path: Path) -> None:
+    """Nothing is said of them."""
+    patient.job.vertices[0].partitions = patient.job.vertices[0].fetch_bytes = None
+    done = await init(patient.server.url, "-o", path)
+    assert "Kafka" not in done.stderr
+    assert "kafka" not in (read(path) or "").lower()

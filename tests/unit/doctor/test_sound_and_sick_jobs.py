@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+import yaml
+
 from headgate.doctor.findings import Verdict
 from headgate.doctor.looks.job import look_at_checkpoints
 from headgate.engines.flink.client import FlinkClient
@@ -23,15 +25,14 @@ TEN_MINUTES = "(10 min|60[0-9] s)"
 
 
 async def test_of_a_sound_cluster_every_finding_is_good_and_says_what_was_seen(patient: Patient) -> None:
-    """Numbers stand in it, and nobody is told to do anything."""
-    found = await patient.examined(mode=Mode.ACT)
+    """Numbers stand in it, and nobody is told to do anything but to name the brokers."""
+    found = dict(await patient.examined(mode=Mode.ACT))
+    lag = found.pop(("local/orders", "lag of Source: source"))
     assert {each.verdict for each in found.values()} == {Verdict.OK}
     assert not any(each.remedy for each in found.values())
     assert found["local/orders", "checkpoints"].seen == "every 10 s; 44 completed, 1 failed"
     assert found["local/orders", "headroom"].seen == "every vertex can grow; Source: source least, from 1 to 128"
-    assert (
-        found["local/orders", "lag of Source: source"].seen == "pendingRecords: 0 now; fetches of 8 KiB at most lately"
-    )
+    assert lag.seen.endswith("pendingRecords: 0 now; largest fetch lately: 8 KiB")
     assert found["local/orders", "partitions of Source: source"].seen == "8, read by 1"
 
 
@@ -123,8 +124,7 @@ async def test_a_source_without_pending_records_hides_that_it_is_behind(patient:
     source.partitions = source.fetch_bytes = None
     other = await patient.finding("lag of Source: source")
     assert (kafka.verdict, other.verdict) == (Verdict.WARNING, Verdict.WARNING)
-    assert kafka.seen == "it has no pendingRecords"
-    assert "first record" in kafka.remedy
+    assert kafka.seen == "reads Kafka; its brokers are not known; it has no pendingRecords yet"
     assert "external metric" in other.remedy
 
 
@@ -135,7 +135,8 @@ async def test_large_fetches_of_kafka_hide_what_waits(patient: Patient) -> None:
     patient.job.vertices[0].fetch_bytes = None
     unknown = await patient.finding("lag of Source: source")
     assert (large.verdict, unknown.verdict) == (Verdict.WARNING, Verdict.WARNING)
-    assert large.seen == "pendingRecords: 0 now; largest fetch lately: 1,024 KiB"
+    assert large.seen.endswith("pendingRecords: 0 now; largest fetch lately: 1,024 KiB")
+    assert unknown.seen.endswith("pendingRecords: 0 now; largest fetch lately: unknown")
     assert "max.partition.fetch.bytes" in large.remedy
     assert "fetch.max.bytes" in large.remedy
 
@@ -251,3 +252,25 @@ async def test_brokers_that_are_declared_know_what_waits(patient: Patient) -> No
     assert lag.verdict is Verdict.WARNING
     assert lag.seen.startswith("Kafka cluster main: ")
     assert "kafka-clusters" in lag.remedy
+
+
+async def test_brokers_that_are_not_known_are_said_first_however_small_fetches_are(patient: Patient) -> None:
+    """Those of a source that is not behind are always small; the line that mends it needs only the addresses."""
+    lag = await patient.finding("lag of Source: source")
+
+    assert lag.verdict is Verdict.WARNING
+    assert lag.seen.startswith("reads Kafka; its brokers are not known; pendingRecords: 0 now")
+    line = re.findall("`(kafka-clusters: .*?)`", lag.remedy)[0]
+    declared = yaml.safe_load(line)["kafka-clusters"]
+    assert declared == [{"name": "main", "url": "broker-1:9092,broker-2:9092", "match": "local/orders"}]
+
+
+async def test_brokers_that_are_declared_are_known_before_anything_was_read(patient: Patient) -> None:
+    """A source tells its topics with their first records; what was declared need not be declared again."""
+    source = patient.job.vertices[0]
+    source.partitions, source.assigned, source.has_lag = None, [8.0], False
+    nowhere = KafkaClusterOptions(name="main", url="127.0.0.1:9", timeout=timedelta(milliseconds=200))
+    lag = (await patient.examined(kafka_clusters=(nowhere,)))["local/orders", "lag of Source: source"]
+
+    assert lag.seen == "it has no pendingRecords"
+    assert "first record" in lag.remedy

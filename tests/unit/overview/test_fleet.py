@@ -6,18 +6,22 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from tests.unit.overview.conftest import INTERVAL, Service, decided, kept, made, waiting
+from tests.unit.overview.conftest import GRAPH, INTERVAL, Service, decided, kept, made, waiting
 
+from headgate.algorithm.decide import decide
 from headgate.model.identity import JobKey, VertexId
+from headgate.model.measures import JobMeasure
+from headgate.model.metrics import NotReady
 from headgate.model.orders import Given
 from headgate.model.reasons import Reason
 from headgate.model.rollback import Rollback, Run, Trial
 from headgate.model.state import Intent, JobState, ScalingRecord
+from headgate.options.autoscaler import AutoscalerOptions
 from headgate.overview.fleet import look
 from headgate.overview.row import Advice, Attention, Busiest, Change, Doing, JobRow, Lag, Standing, Trend
 from headgate.samplelog.compaction import compact
 from headgate.stores.sql import SqlStateStore
-from headgate.testing.builders import ORDERS, at
+from headgate.testing.builders import ORDERS, at, sample
 
 PAYMENTS = JobKey("prod", "payments")
 AGG = VertexId("agg")
@@ -205,3 +209,29 @@ def test_a_lag_of_long_ago_makes_no_trend(service: Service) -> None:
     lag = row_of(service, 3_600).lag
     assert lag is not None
     assert lag.trend is None
+
+
+def test_a_job_whose_brokers_are_not_known_is_named_at_first_sight(service: Service) -> None:
+    """While it settles, and for as long as it is decided on without them; with what to write into the file."""
+    lacking = replace(sample(GRAPH), values={JobMeasure.BROKERS_UNKNOWN: 1.0})
+    settling = NotReady(reason=Reason.STABILIZING, message="34 s of stabilization are left")
+    service.decides(decide(lacking, settling, AutoscalerOptions(), at(0)), decided(0, job=PAYMENTS))
+    assert_named(service, 1)
+
+    decision = decided(30)
+    assert decision.evaluated is not None
+    without = replace(decision, evaluated=replace(decision.evaluated, brokers_unknown=True))
+    service.decides(without, decided(30, job=PAYMENTS))
+    assert_named(service, 31)
+
+    service.decides(decided(60), decided(60, job=PAYMENTS))
+    assert service.at_a_glance(61).notes == ()
+
+
+def assert_named(service: Service, second: float) -> None:
+    """Expect that one of the two jobs lacks its brokers, in a row for machines and in a note for people."""
+    glance = service.at_a_glance(second)
+    assert {row.job: row.brokers_unknown for row in glance.rows} == {ORDERS: True, PAYMENTS: False}
+    (note,) = glance.notes
+    assert note.startswith("prod/orders reads Kafka; its brokers are not known, ")
+    assert 'kafka-clusters: [{name: main, url: "broker-1:9092,broker-2:9092", match: "prod/orders"}]' in note

@@ -45,6 +45,7 @@ KNOWN = EvaluatedMetrics(
         per_s=100.5, error=None, lasted_s=math.inf, changed=True, rising=True, means=((5.0, 99.0), (10.0, 101.0))
     ),
     lag_origin=LagOrigin.OFFSETS,
+    brokers_unknown=True,
     downtime=Downtime(
         expected=timedelta(seconds=4.000001),
         low=timedelta(seconds=2),
@@ -79,7 +80,15 @@ def plain(decision: Decision) -> Decision:
 
 @pytest.mark.parametrize(
     "unknown",
-    [{}, {"arrival": None}, {"downtime": None}, {"lag_origin": None}, {"job": {}}, {"backlog": False}],
+    [
+        {},
+        {"arrival": None},
+        {"downtime": None},
+        {"lag_origin": None},
+        {"brokers_unknown": False},
+        {"job": {}},
+        {"backlog": False},
+    ],
     ids=str,
 )
 def test_it_comes_back_as_it_was_made(unknown: dict[str, Any], tmp_path: Path) -> None:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.algorithm.lag import BROKERS_UNKNOWN
 from headgate.doctor.facts import JobFacts, SourceFacts, Tried
 from headgate.doctor.findings import Finding, doubtful, fine
+from headgate.model.identity import JobKey
+from headgate.options.kafka import example
 
 _AHEAD = 256 * 2**10
 """Bytes of a fetch from which a Kafka consumer reads so far ahead that what waits is hidden."""
 _KIB = 2**10
+_HIDDEN = (
+    "Kafka's consumer knows what waits as of its last fetch, and with default sizes fetches a long way ahead: "
+    "pendingRecords may stay at 0 while thousands wait"
+)
+_FETCH_LESS = "set the source's property `max.partition.fetch.bytes` (8192, say) or `fetch.max.bytes` (65536)"
 
 
 def check_lag(facts: JobFacts) -> Iterator[Finding]:
@@ -17,16 +25,24 @@ def check_lag(facts: JobFacts) -> Iterator[Finding]:
     for name in facts.unread:
         remedy = "run the doctor again; right after a start metrics are not there yet"
         yield doubtful(f"lag of {name}", "its metrics are not answered", why="lag and rates are unknown", remedy=remedy)
-    yield from map(_lag, facts.sources)
+    yield from (_lag(source, facts.job.key) for source in facts.sources)
 
 
-def _lag(source: SourceFacts) -> Finding:
+def _lag(source: SourceFacts, job: JobKey) -> Finding:
     if source.brokers is not None:
         return _of_brokers(source, source.brokers)
+    if source.brokers_unknown:
+        return _without_brokers(source, job)
     if not source.tells_lag:
         return _silent(source)
-    waiting = "unknown for now" if source.lag is None else f"{source.lag:,.0f} now"
-    return _of_kafka(source, waiting) if source.kafka else fine(f"lag of {source.name}", f"pendingRecords: {waiting}")
+    return _of_kafka(source) if source.kafka else fine(f"lag of {source.name}", _pending(source))
+
+
+def _without_brokers(source: SourceFacts, job: JobKey) -> Finding:
+    """Warn also while fetches are small: those of a source that is not behind always are."""
+    told = f"{_pending(source)}; {_fetched(source)}" if source.tells_lag else "it has no pendingRecords yet"
+    remedy = f"add `{example([job])}` with their addresses to headgate.yaml; or {_FETCH_LESS}"
+    return doubtful(f"lag of {source.name}", f"{BROKERS_UNKNOWN}; {told}", why=_HIDDEN, remedy=remedy)
 
 
 def _of_brokers(source: SourceFacts, brokers: Tried) -> Finding:
@@ -52,26 +68,21 @@ def _silent(source: SourceFacts) -> Finding:
     )
 
 
-def _of_kafka(source: SourceFacts, waiting: str) -> Finding:
+def _of_kafka(source: SourceFacts) -> Finding:
     """Tell the gauge's weakness: it counts what waits as of the last fetch, and a large fetch is seldom."""
-    check = f"lag of {source.name}"
+    check, seen = f"lag of {source.name}", f"{_pending(source)}; {_fetched(source)}"
     if source.largest_fetch is not None and source.largest_fetch < _AHEAD:
-        return fine(
-            check, f"pendingRecords: {waiting}; fetches of {source.largest_fetch / _KIB:,.0f} KiB at most lately"
-        )
+        return fine(check, seen)
+    return doubtful(check, seen, why=_HIDDEN, remedy=_FETCH_LESS)
+
+
+def _pending(source: SourceFacts) -> str:
+    return f"pendingRecords: {'unknown for now' if source.lag is None else f'{source.lag:,.0f} now'}"
+
+
+def _fetched(source: SourceFacts) -> str:
     fetched = "unknown" if source.largest_fetch is None else f"{source.largest_fetch / _KIB:,.0f} KiB"
-    return doubtful(
-        check,
-        f"pendingRecords: {waiting}; largest fetch lately: {fetched}",
-        why=(
-            "Kafka's consumer knows what waits as of its last fetch, and with default sizes fetches a long way ahead: "
-            "pendingRecords may stay at 0 while thousands wait"
-        ),
-        remedy=(
-            "declare its brokers under `kafka-clusters`, which know; or set the source's property "
-            "`max.partition.fetch.bytes` (8192, say) or `fetch.max.bytes` (65536)"
-        ),
-    )
+    return f"largest fetch lately: {fetched}"
 
 
 def check_partitions(facts: JobFacts) -> Iterator[Finding]:

@@ -39,6 +39,7 @@ async def look_at_source(
             partitions=names.partitions,
             kafka=any(_KAFKA in each for each in told),
             brokers=await ask_brokers(offsets, ctx, {topic for topic, _ in names.kafka.partitions}),
+            brokers_unknown=bool(names.kafka) and not offsets.serves(ctx),
             largest_fetch=await _largest_fetch(client, path, told),
         )
     except HeadgateError:

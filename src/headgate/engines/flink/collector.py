@@ -56,7 +56,7 @@ class FlinkMetricCollector:
         Args:
             clients: the clusters by name; whoever made them closes them.
             standing: what another collector knew of them.
-            offsets: knows where the topics end that jobs read; None: only connectors tell what waits.
+            offsets: knows where the topics end that jobs read; None: brokers are not asked, whatever is declared.
         """
         self._offsets = offsets
         self._clusters = {name: _Cluster.of(client, standing.get(name, UNKNOWN)) for name, client in clients.items()}
@@ -106,7 +106,8 @@ class FlinkMetricCollector:
             read_last_checkpoint(cluster.client, ctx),
             cluster.standstills.measure(ctx, memory, details, at),
         )
-        told = {} if tick.by_gauges else memory.of_sources(_running_sources(details))
+        declared = self._offsets is None or tick.waiting.offsets is not None
+        told = {} if tick.by_gauges else memory.of_sources(_running_sources(details), declared=declared)
         return JobSample(
             job=ctx.key,
             at=at,

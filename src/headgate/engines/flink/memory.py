@@ -58,9 +58,14 @@ class JobMemory:
         """Give what is remembered of a vertex; nothing at first."""
         return self.vertices.setdefault(vertex, VertexMemory())
 
-    def of_sources(self, sources: Iterable[VertexId]) -> Mapping[JobMeasure, float]:
-        """Give where the lag of the least known source is known from, and whether one of them is cut off."""
-        known = [self.vertex(source).backlog for source in sources]
+    def of_sources(self, sources: Iterable[VertexId], *, declared: bool) -> Mapping[JobMeasure, float]:
+        """
+        Return where the lag of the least known source is known from, and whether one of them is cut off.
+
+        Also whether one reads Kafka, unless its brokers are `declared`.
+        """
+        memories = [self.vertex(source) for source in sources]
+        known = [memory.backlog for memory in memories]
         origins = [one.origin for one in known if one.origin is not None]
         outages = [one.outage.kind for one in known if one.outage.kind is not None]
         told: dict[JobMeasure, float] = {}
@@ -68,6 +73,8 @@ class JobMemory:
             told[JobMeasure.LAG_ORIGIN] = float(min(origins, key=lambda origin: (origin.is_sure, origin)))
         if outages:
             told[JobMeasure.OUTAGE] = float(outages[0])
+        if not declared and any(memory.names is not None and memory.names.names.kafka for memory in memories):
+            told[JobMeasure.BROKERS_UNKNOWN] = 1.0
         return told
 
     def topology(self, vertices: tuple[Vertex, ...], edges: tuple[Edge, ...]) -> Topology:

@@ -22,10 +22,11 @@ class Brokers:
 
     ends: list[float] | str | None = field(default_factory=lambda: [0.0] * 4)
     begin: float | None = None
+    declared: bool = True
 
     def serves(self, ctx: JobContext, /) -> bool:
-        """Serve everybody."""
-        return bool(ctx)
+        """Serve the job, unless no brokers are declared for it."""
+        return self.declared and bool(ctx)
 
     async def read(self, ctx: JobContext, topics: Collection[str], at: datetime, /) -> Ends | Missing:
         """Tell what was set."""

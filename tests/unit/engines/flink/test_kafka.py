@@ -17,7 +17,7 @@ from headgate.engines.flink.gauges import Aggregate
 from headgate.engines.flink.kafka import KafkaReading
 from headgate.engines.flink.kafka_names import kafka_names
 from headgate.model.lag import LagOrigin
-from headgate.model.measures import Measure
+from headgate.model.measures import JobMeasure, Measure
 from headgate.testing.fake_job import FakeJob, FakeVertex
 from headgate.testing.watch import FlinkWatch
 
@@ -244,3 +244,22 @@ async def test_values_of_an_earlier_layout_are_left_out(kafka: FlinkWatch, sourc
 
     source.assigned = [2.0, 2.0]
     assert SOURCE in (await kafka.sample()).vertices
+
+
+async def test_a_source_whose_brokers_are_not_declared_is_told_of_at_the_first_look(
+    kafka: FlinkWatch, watch: FlinkWatch, brokers: Brokers
+) -> None:
+    """No longer once they are, and not where they would never be asked."""
+    brokers.declared = False
+    assert (await kafka.sample()).values[JobMeasure.BROKERS_UNKNOWN] == 1
+    brokers.declared = True
+    assert JobMeasure.BROKERS_UNKNOWN not in (await kafka.sample()).values
+    assert JobMeasure.BROKERS_UNKNOWN not in (await watch.sample()).values
+
+
+async def test_a_source_that_reads_something_else_has_no_brokers(
+    kafka: FlinkWatch, job: FakeJob, brokers: Brokers
+) -> None:
+    """Nothing is to be declared for it."""
+    brokers.declared, job.vertices[0].partitions = False, None
+    assert JobMeasure.BROKERS_UNKNOWN not in (await kafka.sample()).values
