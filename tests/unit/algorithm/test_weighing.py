@@ -16,7 +16,7 @@ from headgate.model.downtime import Downtime
 from headgate.model.identity import VertexId
 from headgate.model.metrics import EvaluatedMetrics, ScalingMetric, VertexMetrics
 from headgate.model.reasons import Reason
-from headgate.model.state import UNSEEN, JobState, ScalingRecord
+from headgate.model.state import UNSEEN, JobState
 from headgate.options.autoscaler import AutoscalerOptions
 from headgate.testing.builders import START, chain, sample
 
@@ -241,8 +241,8 @@ def test_chances_that_nobody_knows_are_not_told() -> None:
     unknown = Arrival(per_s=None, error=None, lasted_s=3.0, changed=True)
 
     assert "5 s ago: about 400/s come in, by too few samples to say how surely; staying at this size" in kept
-    assert kept.endswith("s of input; a rescale waits for more samples, at most until that is 63 s")
-    assert made.endswith("s of input, more than a rescale at worst (63 s)")
+    assert "s of input; a rescale waits for more samples, at most until that is 63 s" in kept
+    assert "s of input, more than a rescale at worst (63 s)" in made
     assert "%" not in kept + made
     assert told_arrival(unknown) == "the load changed 3 s ago: how much comes in is not known yet"
 
@@ -344,41 +344,6 @@ def test_a_rising_load_is_told_as_such() -> None:
     arrival = Arrival(per_s=400.0, error=0.02, lasted_s=60.0, changed=True, rising=True)
 
     assert told_arrival(arrival) == "the load changed 60 s ago: about 400/s come in (within 4%, rising)"
-
-
-def test_a_new_job_shrinks_nothing() -> None:
-    """What its source reads in its first seconds is not yet what comes in; what it lacks it lacks all the same."""
-    options = replace(OPTIONS, stabilization_interval=timedelta(seconds=4))
-    age = timedelta(seconds=40)
-
-    kept = decided(50.0, running=8, lasted_s=30, options=options, since=START - age)
-    grown = decided(800.0, running=1, lasted_s=30, options=options, since=START - age)
-    later = decided(50.0, running=8, lasted_s=30, options=options, since=START - age - timedelta(seconds=24))
-
-    assert (kept.outcome, kept.proposals[0].steps[-1].reason) == (Outcome.KEEP, Reason.EVIDENCE_AWAITED)
-    assert kept.message == "agg would run at 1 and stays at 8: the job began 40 s ago, less than 64 s; nothing shrinks"
-    assert grown.outcome is Outcome.RESCALE
-    assert later.targets == {AGG: 1}
-
-
-def test_a_job_that_was_just_rescaled_is_not_new() -> None:
-    """It restarts each time, and its load may fall right after it grew."""
-    record = ScalingRecord(at=START - timedelta(seconds=45), decision_id="up", before={AGG: 1}, after={AGG: 8})
-
-    shrunk = decided(
-        50.0, running=8, lasted_s=30, since=START - timedelta(seconds=40), state=JobState(history=(record,))
-    )
-
-    assert shrunk.outcome is Outcome.RESCALE
-
-
-def test_nothing_shrinks_while_ever_more_comes_in() -> None:
-    """What is too much now may be too little in a minute."""
-    kept = decided(50.0, running=8, lasted_s=30, rising=True)
-
-    assert kept.proposals[0].wanted == 8
-    assert kept.message == "agg would run at 1 and stays at 8: ever more comes in; nothing shrinks"
-    assert decided(800.0, running=1, lasted_s=30, rising=True).outcome is Outcome.RESCALE
 
 
 @pytest.mark.parametrize("key", ["scale-down.interval", "scale-down.max-factor"])
