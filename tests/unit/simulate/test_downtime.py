@@ -50,7 +50,7 @@ def test_a_rescale_takes_what_those_before_it_taught(run: Run) -> None:
     rescales = [restart for restart in run.job.rescales if restart.cause is Cause.RESCALE]
     said = [(_predicted(run, restart), restart.ended_s - restart.began_s) for restart in rescales]
 
-    assert len(said) > 4
+    assert len(said) > 2
     assert said[0][0] is None
     for predicted, took_s in said[1:]:
         assert predicted is not None
