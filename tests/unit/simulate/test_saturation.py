@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.simulate.test_reaction import FAST, STEPS, UP, rescales, scenario
 
-from headgate.engines.simulated import collector
+from headgate.engines.simulated.sampling import vertex_sample
 from headgate.model.lag import LagOrigin
 from headgate.model.measures import Measure
 from headgate.model.samples import VertexSample
@@ -64,18 +64,17 @@ def late() -> Gauge:
 
 def run(monkeypatch: pytest.MonkeyPatch, gauge: Gauge, load: Load = STEPS, lasting: float = 200.0) -> JobRun:
     """Simulate the job whose source tells its lag so."""
-    true = collector.vertex_sample
 
     def told(*arguments: Any) -> VertexSample:
-        seen = true(*arguments)
+        seen = vertex_sample(*arguments)
         lag = seen.values.get(Measure.LAG)
         if lag is None:
             return seen
-        values = {measure: value for measure, value in seen.values.items() if measure is not Measure.OBSERVED_TPR}
-        del values[Measure.LAG]
-        return replace(seen, values={**values, **gauge(lag, seen)})
+        hidden = {Measure.LAG, Measure.OBSERVED_TPR}
+        true: dict[Measure, float] = {of: value for of, value in seen.values.items() if of not in hidden}
+        return replace(seen, values=true | gauge(lag, seen))
 
-    monkeypatch.setattr(collector, "vertex_sample", told)
+    monkeypatch.setattr("headgate.engines.simulated.collector.vertex_sample", told)
     return simulate(scenario(load, options=FAST, lasting=lasting)).job
 
 
