@@ -12,7 +12,7 @@ from headgate.algorithm.arrival.estimate import Arrivals, arrivals
 from headgate.algorithm.arrival.stretches import SERIES, stretches
 from headgate.algorithm.columns import Column, Columns
 
-Row = tuple[int, int, int, int | None, int | None, int | None]
+Row = tuple[int, int, int, int | None, int | None, int | None, int | None, int | None, int, int]
 """What a source told, in the order of `SERIES`."""
 
 
@@ -21,12 +21,13 @@ def sources(draw: st.DrawFn) -> list[Row]:
     """
     Draw samples of one source: levels and noise, a clock that stands still or goes back, resets, holes, any lag.
 
-    What comes in may be counted, always or now and then, and the count may begin anew.
+    What comes in may be counted, always or now and then, and the count may begin anew. It waits for records, or not.
     """
     seed = np.random.default_rng(draw(st.integers(0, 999)))
     levels = draw(st.lists(st.sampled_from([0, 3, 400, 1600, 10**9]), min_size=1, max_size=4))
     noise = draw(st.sampled_from([0.0, 0.2, 2.0]))
     counted = draw(st.sampled_from([0.0, 0.5, 1.0]))
+    waits = draw(st.sampled_from([0.0, 0.004, 0.5]))
     measured, read, epoch, begun, rows = 0, 0, 0, 0, list[Row]()
     for tick in range(draw(st.integers(0, 70))):
         rate = levels[tick * len(levels) // 70] * max(0.0, 1 + noise * seed.standard_normal())
@@ -36,7 +37,11 @@ def sources(draw: st.DrawFn) -> list[Row]:
         lag = int(seed.integers(0, 10**7)) if seed.random() < draw(st.sampled_from([0.0, 0.5, 1.0])) else None
         begun = read if seed.random() < 0.02 else begun
         arrived = read - begun if seed.random() < counted else None
-        rows.append((2000 * tick, measured, epoch, lag, None if seed.random() < 0.05 else read, arrived))
+        origin = None if seed.random() < 0.5 else 1000 * int(seed.integers(0, 8))
+        idle = None if seed.random() < 0.05 else round(2_000_000 * tick * waits)
+        worked = 2_000_000 * tick - round(2_000_000 * tick * waits)
+        known = None if seed.random() < 0.05 else read
+        rows.append((2000 * tick, measured, epoch, lag, known, arrived, origin, idle, worked, 0))
     return rows
 
 
@@ -57,7 +62,7 @@ def told(*fleet: list[Row], shuffled: random.Random | None = None) -> Arrivals:
 
 def bytes_of(known: Arrivals, source: int) -> list[bytes]:
     """Give the bytes of one source's numbers."""
-    every = (known.rate, known.error, known.lasted_s, known.changed, known.rising)
+    every = (known.rate, known.error, known.lasted_s, known.changed, known.rising, known.saturated)
     # A shorter past has its longest time again where a longer one beside it goes further back.
     pairs = zip(known.means_s[source].tolist(), known.means[source].tolist(), strict=True)
     means = sorted({repr(pair) for pair in pairs})

@@ -101,7 +101,7 @@ def test_a_decision_names_the_change_that_it_answers() -> None:
     made = next(decision for decision in run.decisions if decision.acts)
 
     assert made.reason is Reason.RESCALED
-    assert "since the load changed" in made.message
+    assert "the load changed" in made.message
 
 
 def test_noise_rescales_nothing() -> None:
