@@ -60,6 +60,11 @@ class Alertness:
         """The jobs that are to be looked at more often."""
         return [job for job, standing in self._standing.items() if standing.changing or standing.silent]
 
+    @property
+    def is_any_due(self) -> bool:
+        """Tell whether a job is to be decided for now."""
+        return bool(self._due)
+
     def take_due(self) -> Collection[JobKey]:
         """Give the jobs that are to be decided for now; they are due no longer."""
         due, self._due = self._due, set()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -43,7 +44,7 @@ NOBODY: Mapping[JobKey, JobContext] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
-    """The control side of one tick; it holds its ports and nothing of any job."""
+    """The control side of one tick; it holds its ports, and of jobs what was decided since the last one."""
 
     mode: Live[Mode]
     evaluator: FleetEvaluator
@@ -69,7 +70,17 @@ class Cycle:
     has_room: RoomCheck = lambda _: True
     """Tells whether the cluster can hold a change; asked where CPUs and memory are known. Any can, unless told."""
     evaluation_limit: timedelta = timedelta(minutes=5)
-    """How long a cycle waits for its evaluation; collecting goes on meanwhile."""
+    """How long a cycle waits for its evaluation; collecting, and deciding before the turn, go on meanwhile."""
+    deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """
+    Held by whoever decides, and whoever calls `run_early`: of one job there is one decision at a time.
+
+    Not held while a cycle evaluates all jobs, which takes seconds, and a minute where Spark is started for it.
+    """
+    _evaluating: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """Held while `evaluator` is asked, which answers one question at a time."""
+    _early: dict[JobKey, Decision] = field(default_factory=dict, init=False)
+    """The latest decision of each job that was decided for before its turn since the last cycle."""
 
     @property
     def _care(self) -> Care:
@@ -94,32 +105,42 @@ class Cycle:
         """
         Decide for every observed job, act where that is allowed, and keep every outcome; never raises.
 
-        Of jobs that have failed for good only those are cared for whose rescale is under observation.
+        Of jobs that have failed for good only those are cared for whose rescale is under observation. A job that was
+        decided for after `now`, before its turn, is left at that decision: the cycle's evaluation is older.
         """
         began = self.stopwatch()
-        if not await self._know_orders(now):
-            return await self._undecided(observations, now)
-        everybodys = self._under_orders(observations)
-        if self.steering:
-            self.steering.begin(everybodys, now, are_all_paused=self.outbox.book.are_all_paused)
-        observations = {job: seen for job, seen in everybodys.items() if self.outbox.looks_after(job)}
-        absent = await self._between_jobs(observations, failed, now)
-        observations = {**self._under_orders(absent), **observations}
-        self.outbox.keep_only(observations.keys())
-        self.restarts.keep_only(observations.keys())
-        held = await self.outbox.open_all(observations)
-        decisions = await self._decide(observations, held, now, self.evaluator, began)
-        await self._keep(decisions, now, self.decisions)
-        if self.steering:
-            await self.steering.steer({**everybodys, **observations}, decisions, _on_trial(held), now)
-        await self._record(observations, held, now)
+        async with self.deciding:
+            if not await self._know_orders(now):
+                return await self._undecided(observations, now)
+            everybodys = self._under_orders(observations)
+            if self.steering:
+                self.steering.begin(everybodys, now, are_all_paused=self.outbox.book.are_all_paused)
+            observations = {job: seen for job, seen in everybodys.items() if self.outbox.looks_after(job)}
+            absent = await self._between_jobs(observations, failed, now)
+            observations = {**self._under_orders(absent), **observations}
+            self.outbox.keep_only(observations.keys())
+            self.restarts.keep_only(observations.keys())
+            held = await self.outbox.open_all(observations)
+            candidates = self._candidates(observations, held, now)
+        answers = await self._evaluate(self.evaluator, candidates, now)
+        async with self.deciding:
+            overtaken = {job: one for job, one in self._early.items() if job in observations and one.at > now}
+            observations = {job: seen for job, seen in observations.items() if job not in overtaken}
+            decisions = await self._decide(observations, held, answers, now, began)
+            await self._keep(decisions, now, self.decisions)
+            decisions = (*decisions, *overtaken.values())
+            if self.steering:
+                await self.steering.steer({**everybodys, **observations}, decisions, _on_trial(held), now)
+            await self._record(observations, held, now)
+            self._early.clear()
         return decisions
 
     async def run_early(self, observations: Mapping[JobKey, Observation], now: datetime) -> tuple[Decision, ...]:
         """
         Decide for some observed jobs before their turn, act where that is allowed, keep every outcome; never raises.
 
-        What concerns other jobs, or the cluster, is left to whole cycles. `now` is the begin of none of these.
+        What concerns other jobs, or the cluster, is left to whole cycles. `now` is the begin of none of these. Whoever
+        calls it while a cycle may be under way holds `deciding`, and takes `now` from the clock only then.
         """
         began = self.stopwatch()
         if not await self._know_orders(now):
@@ -127,21 +148,23 @@ class Cycle:
         observations = self._under_orders(observations)
         observations = {job: seen for job, seen in observations.items() if self.outbox.looks_after(job)}
         held = await self.outbox.open_all(observations)
-        decisions = await self._decide(observations, held, now, self.early or self.evaluator, began)
+        candidates = self._candidates(observations, held, now)
+        answers = await self._evaluate(self.early or self.evaluator, candidates, now)
+        decisions = await self._decide(observations, held, answers, now, began)
         await self._keep(decisions, now, self.early_decisions or self.decisions)
         await self._record(observations, held, now, early=True)
+        self._early.update({one.job: one for one in decisions})
         return decisions
 
     async def _decide(
         self,
         observations: Mapping[JobKey, Observation],
-        held: MutableMapping[JobKey, Held],
+        held: Mapping[JobKey, Held],
+        answers: Mapping[JobKey, Answer],
         now: datetime,
-        evaluator: FleetEvaluator,
         began: float,
     ) -> tuple[Decision, ...]:
-        """Evaluate some jobs together, and care for each."""
-        answers = await self._evaluate(evaluator, self._candidates(observations, held, now), now)
+        """Care for each of some jobs that were evaluated together."""
         late = timedelta(seconds=self.stopwatch() - began)
         cared_for = (self._care_for(seen, held[key], answers, now, late) for key, seen in sorted(observations.items()))
         return tuple(await asyncio.gather(*cared_for))
@@ -206,8 +229,9 @@ class Cycle:
         self, evaluator: FleetEvaluator, candidates: Sequence[Candidate], now: datetime
     ) -> Mapping[JobKey, Answer]:
         # An empty fleet is evaluated too: Spark takes its seconds to start while there is nothing to wait for it.
+        turn = self._evaluating if evaluator is self.evaluator else nullcontext()
         try:
-            async with asyncio.timeout(self.evaluation_limit.total_seconds()):
+            async with asyncio.timeout(self.evaluation_limit.total_seconds()), turn:
                 return await asyncio.to_thread(evaluator.evaluate, candidates, now)
         except TimeoutError:
             return self._unevaluated(candidates, f"no answer within {format_duration(self.evaluation_limit)}", now)

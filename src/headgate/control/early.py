@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from operator import is_
@@ -31,6 +31,10 @@ class EarlyTicks:
     """How often it looks."""
     alertness: Alertness = field(default_factory=Alertness)
     _noted: list[Mapping[JobKey, Observation]] = field(default_factory=list, init=False)
+    _noting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """Held while samples are taken in, in a thread; who is due is asked for only before or after it."""
+    _under_way: set[asyncio.Task[None]] = field(default_factory=set, init=False)
+    """What clusters were asked for and have not answered yet."""
 
     @property
     def latest(self) -> Mapping[JobKey, Observation]:
@@ -44,11 +48,32 @@ class EarlyTicks:
         }
 
     async def look(self, at: datetime) -> None:
-        """Take in what the usual ticks have seen, and another sample of each job that is changing unless it has one."""
+        """
+        Take in what the usual ticks have seen, and another sample of each job that is changing unless it has one.
+
+        A cluster that takes longer than the interval to answer is not waited for: its samples count as they come.
+        """
         await self.note()
-        if again := [job for job in self.alertness.changing if self._is_to_be_seen(job, at)]:
-            await asyncio.gather(*(observer.observe_again(again, at) for observer in self.observers))
+        again = [job for job in self.alertness.changing if self._is_to_be_seen(job, at)]
+        begun = [
+            asyncio.create_task(observer.observe_again(again, at))
+            for observer in self.observers
+            if not observer.latest.keys().isdisjoint(again)
+        ]
+        if begun:
+            self._under_way.update(begun)
+            await asyncio.wait(begun, timeout=in_force(self.interval).total_seconds())
+            await self._take_leave({task for task in self._under_way if task.done()})
             await self.note()
+
+    async def finish(self, _: datetime) -> None:
+        """Wait for what clusters were asked for, before the service stops."""
+        await self._take_leave(set(self._under_way))
+
+    async def _take_leave(self, tasks: Collection[asyncio.Task[None]]) -> None:
+        """Let go of tasks, and raise what went wrong in them."""
+        self._under_way.difference_update(tasks)
+        await asyncio.gather(*tasks)
 
     def _is_to_be_seen(self, job: JobKey, at: datetime) -> bool:
         known = (observer.latest.get(job) for observer in self.observers)
@@ -61,10 +86,12 @@ class EarlyTicks:
         if len(seen) == len(self._noted) and all(map(is_, seen, self._noted)):
             return
         self._noted[:] = seen
-        await asyncio.to_thread(self.alertness.note, self.latest)
+        async with self._noting:
+            await asyncio.to_thread(self.alertness.note, self.latest)
 
     async def decide(self, at: datetime) -> tuple[Decision, ...]:
         """Decide for the jobs that are due, by what was seen last."""
-        due = self.alertness.take_due()
+        async with self._noting:
+            due = self.alertness.take_due()
         seen = {job: one for job, one in self.latest.items() if job in due}
         return await self.cycle.run_early(seen, at) if seen else ()

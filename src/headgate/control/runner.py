@@ -7,7 +7,6 @@ A tick that takes longer than its interval makes the next ones late, never doubl
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -133,12 +132,12 @@ class Runner:
     Sooner after the first cycle, and once a job was seen to have restarted: the next decision knows how long that took.
     """
 
-    _deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    """Held by whoever decides: of one job there is one decision at a time."""
     _observed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     """Set as a cluster was looked at in its turn, until that was taken in."""
-    _cycles: deque[datetime] = field(default_factory=lambda: deque(maxlen=1), init=False)
-    """When the last cycle was."""
+    _due: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    """Set as a job is to be decided for before its turn, until that is begun."""
+    _begun: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    """Set once the first cycle is over."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
@@ -150,7 +149,8 @@ class Runner:
                 tasks.create_task(collecting)
             tasks.create_task(self._every(self.decide_interval, Work.DECIDE, self._decide, stop))
             if self.early and self.decides:
-                tasks.create_task(self._between_ticks(self.early, stop))
+                tasks.create_task(self._look_early(self.early, stop))
+                tasks.create_task(self._decide_early(self.early, stop))
             if self.leases:
                 tasks.create_task(self._every(self.leases.interval, Work.LEASES, self.leases.on_tick, stop))
             tasks.create_task(self._every(self.upkeep_interval, Work.UPKEEP, self._keep_house, stop))
@@ -176,7 +176,7 @@ class Runner:
 
     async def decide(self, at: datetime) -> tuple[Decision, ...]:
         """Decide for each job that is this process's, and act."""
-        async with self._deciding:
+        async with self.cycle.deciding:
             await self.before_decisions(at)
             if not self.decides:
                 return ()
@@ -184,8 +184,7 @@ class Runner:
                 await self.leases.before_cycle(at)
                 if others := self.leases.company():
                     self.events.handle(reports.jobs_divided(others, at))
-            self._cycles.append(at)
-            return await self.cycle.run(self.latest, at, failed=self.failed)
+        return await self.cycle.run(self.latest, at, failed=self.failed)
 
     async def _observe(self, observer: Observer, at: datetime) -> None:
         try:
@@ -194,27 +193,17 @@ class Runner:
             self._observed.set()
 
     async def _decide(self, at: datetime) -> None:
-        is_first = not self._cycles
         self.on_decisions(await self.decide(at))
-        if is_first and self._cycles:  # Spark may have started with it, and can now read what rescales took before
+        if not self._begun.is_set():  # Spark may have started with it, and can now read what rescales took before
+            self._begun.set()
             self.cycle.restarts.restarted.set()
 
-    async def _between_ticks(self, early: EarlyTicks, stop: asyncio.Event) -> None:
+    async def _look_early(self, early: EarlyTicks, stop: asyncio.Event) -> None:
         """
-        Do so as soon as a cluster was looked at in its turn, and otherwise by its own interval.
+        Look as soon as a cluster was looked at in its turn, and otherwise by its own interval.
 
-        Its instants are no tick's: the log tells both apart by their time.
+        It waits for no decision: whatever is under way, what is seen counts.
         """
-
-        async def do(at: datetime) -> None:
-            await early.look(at)
-            async with self._deciding:
-                # Looking, and waiting for a cycle, takes time: what is decided after a cycle is later than that.
-                now = tick_of(self.clock(), _MILLISECOND)
-                decisions = await early.decide(now) if self._is_between(now) and self._had_its_cycle(now) else ()
-            if decisions:
-                self.on_early_decisions(decisions)
-
         while not stop.is_set():
             interval = in_force(early.interval)
             await _wait(stop, interval * _APART)
@@ -222,15 +211,35 @@ class Runner:
             self._observed.clear()
             at = self.clock()
             if self._is_between(at):
-                await self._attempt(Work.EARLY, do, at, _MILLISECOND)
+                await self._attempt(Work.EARLY, early.look, at, _MILLISECOND)
+            if early.alertness.is_any_due:
+                self._due.set()
+        await self._attempt(Work.EARLY, early.finish, self.clock(), _MILLISECOND)
+
+    async def _decide_early(self, early: EarlyTicks, stop: asyncio.Event) -> None:
+        """
+        Decide as soon as a job is due, at an instant that is no tick's: the log tells both apart by their time.
+
+        A job that is due waits for decisions that are being made, and for no evaluation but its own.
+        """
+
+        async def do(_: datetime) -> None:
+            async with early.cycle.deciding:
+                now = tick_of(self.clock(), _MILLISECOND)
+                decisions = await early.decide(now if self._is_between(now) else now + _MILLISECOND)
+            if decisions:
+                self.on_early_decisions(decisions)
+
+        while True:
+            await self._due.wait()
+            self._due.clear()
+            if stop.is_set():
+                return
+            await self._attempt(Work.EARLY, do, self.clock(), _MILLISECOND)
 
     def _is_between(self, at: datetime) -> bool:
         regular = (in_force(self.collect_interval), in_force(self.decide_interval))
         return all(tick_of(at, interval) < tick_of(at, _MILLISECOND) for interval in regular)
-
-    def _had_its_cycle(self, at: datetime) -> bool:
-        """Tell whether the last tick's cycle has been: what is decided before it must not be later."""
-        return list(self._cycles) == [tick_of(at, in_force(self.decide_interval))]
 
     async def _keep_house(self, at: datetime) -> None:
         await _in_thread(self.upkeep, at)
@@ -241,8 +250,8 @@ class Runner:
 
     async def _tell_of(self, stop: asyncio.Event) -> None:
         await stop.wait()
-        for awaited in (self._observed, self.cycle.restarts.restarted):
-            awaited.set()  # nobody waits for another turn
+        for awaited in (self._observed, self._due, self.cycle.restarts.restarted):
+            awaited.set()  # nobody waits for another turn, nor for a job to be due
         self.on_stop()
 
     async def _every(

@@ -103,11 +103,12 @@ class Board:
             )
 
     def decided(self, decisions: Sequence[Decision]) -> None:
-        """Take the decisions of one cycle: all jobs there are."""
+        """Take the decisions of one cycle: all jobs there are, some of them decided for early and taken already."""
         self.phases.end_cycle()
         with self._lock:
-            self._standings = {one.job: _standing(one, self._standings.get(one.job)) for one in decisions}
-            self._count(decisions)
+            known = self._standings
+            self._standings = {one.job: _standing(one, known.get(one.job)) for one in decisions}
+            self._count([one for one in decisions if one.job not in known or known[one.job].decision is not one])
             self._let_go(max((one.at for one in decisions), default=None))
 
     def decided_early(self, decisions: Sequence[Decision]) -> None:

@@ -22,7 +22,7 @@ from headgate.model.metrics import EvaluatedMetrics, NotReady
 from headgate.model.samples import JobSample
 from headgate.ports import Candidate, JobContext
 from headgate.testing.builders import ORDERS, START
-from headgate.testing.fakes import FakeEvaluator, RecordingLog
+from headgate.testing.fakes import FakeEngine, FakeEvaluator, RecordingLog
 from headgate.testing.scenario import Scenario
 
 COLLECT, CLOSELY = timedelta(milliseconds=40), timedelta(milliseconds=10)
@@ -34,6 +34,9 @@ BEFORE = 20
 class GrowingEngine(StreamingEngine):
     """An engine on which the load of one job grows once it was looked at often enough."""
 
+    before: int = BEFORE
+    takes: timedelta = timedelta()
+    """How long it takes to answer at a tick."""
     closely_takes: timedelta = timedelta()
     """How long it takes to answer between the ticks."""
 
@@ -45,10 +48,9 @@ class GrowingEngine(StreamingEngine):
 
     async def update_metrics(self, ctx: JobContext, tick: datetime, /) -> JobSample:
         """Measure."""
-        if ctx.key == ORDERS and len(self.looks(ORDERS)) == BEFORE:
+        if ctx.key == ORDERS and len(self.looks(ORDERS)) == self.before:
             self.loads[ORDERS] = Load(rates={0: 100 * CALM, (tick - START).total_seconds(): 400 * CALM})
-        if not is_tick(tick):
-            await passed(self.closely_takes)
+        await passed(self.takes if is_tick(tick) else self.closely_takes)
         return await super().update_metrics(ctx, tick)
 
     def looks(self, job: JobKey) -> list[datetime]:
@@ -58,10 +60,12 @@ class GrowingEngine(StreamingEngine):
 
 @dataclass
 class SlowEvaluator:
-    """Takes a while for the usual cycles."""
+    """Takes a while for the usual cycles, and notes by what each of them goes."""
 
     behind: FakeEvaluator
     takes: timedelta
+    asked: list[tuple[datetime, float, dict[JobKey, datetime]]] = field(default_factory=list)
+    """The tick of each cycle, the second at which it was evaluated, and the instants of the samples."""
 
     def evaluate(
         self, candidates: Sequence[Candidate], now: datetime, /
@@ -70,11 +74,14 @@ class SlowEvaluator:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, JumpingLoop)
         loop.threads.takes_s = self.takes.total_seconds()
+        self.asked.append((now, loop.time(), {one.sample.job: one.sample.at for one in candidates}))
         return self.behind.evaluate(candidates, now)
 
 
 async def passed(time: timedelta) -> None:
     """Let some time pass."""
+    if not time:
+        return
     over = asyncio.Event()
     asyncio.get_running_loop().call_later(time.total_seconds(), over.set)
     await over.wait()
@@ -99,6 +106,9 @@ class Service:
     early: list[Decision] = field(default_factory=list)
     made: list[Decision] = field(default_factory=list)
     """All of them, in the order in which they were made."""
+    evaluated: SlowEvaluator = field(init=False)
+    others: tuple[Observer, ...] = ()
+    """Of other clusters."""
     early_ticks: type[EarlyTicks] = EarlyTicks
     closely: timedelta = CLOSELY
     is_over: Callable[[Service], bool] = lambda service: len(service.early) > 0
@@ -113,19 +123,20 @@ class Service:
 
     def _listen(self, told: list[Decision], decisions: tuple[Decision, ...]) -> None:
         told.extend(decisions)
-        self.made.extend(decisions)
+        self.made.extend(one for one in decisions if one not in self.made)
         if self.is_over(self):
             self._stop.set()
 
     async def run(self, *, decides: bool = True, takes: timedelta = timedelta(), every: timedelta = COLLECT) -> None:
         """Run until it is over."""
+        self.evaluated = SlowEvaluator(self.world.evaluator, takes)
         cycle = replace(
             self.world.cycle(),
-            evaluator=SlowEvaluator(self.world.evaluator, takes),
+            evaluator=self.evaluated,
             early=self.world.evaluator,
             early_decisions=RecordingLog(),
         )
-        observers = (self.observer(),)
+        observers = (self.world.observer, *self.others)
         runner = Runner(
             observers=observers,
             cycle=cycle,
@@ -141,9 +152,19 @@ class Service:
         async with asyncio.timeout(30):
             await runner.run(self._stop)
 
-    def observer(self) -> Observer:
-        """Look at the jobs."""
-        return self.world.observer
+    def look_after(self, engine: FakeEngine, cluster: str) -> None:
+        """Look at the jobs of another cluster too."""
+        limit = timedelta(seconds=5)
+        world = self.world
+        other = Observer(
+            fetcher=engine,
+            collector=engine,
+            sink=world.log,
+            events=world.events,
+            time_limit=limit,
+            cluster=cluster,
+        )
+        self.others = (*self.others, other)
 
     def stop_after(self, seconds: float) -> None:
         """Stop by then, whatever has happened."""
@@ -223,3 +244,52 @@ async def test_a_job_is_decided_for_in_the_order_of_time() -> None:
 
     of_orders = [decision.at for decision in service.made if decision.job == ORDERS]
     assert all(earlier < later for earlier, later in pairwise(of_orders))
+
+
+@in_no_time
+async def test_what_is_seen_while_a_cycle_is_evaluated_counts_and_is_decided_on() -> None:
+    """As at a start, where the first cycle has to wait for Spark: twenty seconds of it make nobody blind."""
+    service = Service()
+
+    await service.run(takes=timedelta(seconds=20), every=timedelta(seconds=20))
+
+    assert {decision.job for decision in service.early} == {ORDERS}
+    assert {decision.at < START + timedelta(seconds=2) for decision in service.early} == {True}
+
+
+@in_no_time
+async def test_a_cycle_leaves_a_job_at_what_was_decided_on_it_meanwhile() -> None:
+    """Its own evaluation is older: nothing is asked for or kept by it, and whoever is told hears of the newer one."""
+    cycle = START + timedelta(seconds=2)
+    service = Service(is_over=lambda service: any(decision.at == cycle for decision in service.usual))
+    service.engine.before = 55
+    asyncio.get_running_loop().call_later(2.1, service.world.factors.update, {"agg": 4.0})
+
+    await service.run(takes=timedelta(seconds=1), every=timedelta(seconds=2))
+
+    assert {decision.job for decision in service.world.log.decisions if decision.at == cycle} == {RETURNS}
+    assert len(service.engine.requests) == sum(one.acts for one in service.early) > 0
+    assert any(one in service.usual for one in service.early)
+    assert EventReason.AUTOSCALER_ERROR not in service.world.events.reasons
+
+
+@in_no_time
+async def test_a_cluster_that_hangs_between_the_ticks_keeps_nobody_from_looking_at_another() -> None:
+    """Its job is changing as well, and takes five seconds to say nothing."""
+    lab, silent = JobKey("lab", "orders"), GrowingEngine(closely_takes=timedelta(seconds=9))
+    silent.contexts.clear()
+    silent.run(lab)
+    silent.loads = {lab: Load(rates={0: 100 * CALM, 0.8: 400 * CALM})}
+    service = Service(is_over=lambda service: len(between(service.engine.looks(ORDERS))) > 6)
+    service.look_after(silent, "lab")
+
+    await service.run(every=timedelta(seconds=20))
+
+    looks = between(service.engine.looks(ORDERS))
+    assert any("no sample within 5 s" in event.message for event in service.world.events.told)
+    assert looks[-1] - looks[0] < timedelta(seconds=1)
+
+
+def between(looks: Sequence[datetime]) -> list[datetime]:
+    """Give those that are no tick's."""
+    return [at for at in looks if not is_tick(at)]

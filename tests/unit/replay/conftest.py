@@ -64,14 +64,25 @@ def eventful(tmp_path_factory: pytest.TempPathFactory) -> RecordedService:
     return run
 
 
-@pytest.fixture(scope="session")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> RecordedService:
-    """Give a run of a job that goes by its last change, whose load grows and falls, with another process in between."""
-    run = service(tmp_path_factory.mktemp("quick"))
+def fast_service(log: Path) -> RecordedService:
+    """Start a service in front of a job that goes by its last change, whose load grows and falls."""
+    run = service(log)
     cluster = replace(run.scenario.cluster, metric_refresh=seconds(1), cooldown=seconds(0), stabilization=seconds(0))
     options = replace(STEADY, reaction=Reaction.FAST)
     scenario = replace(run.scenario, cluster=cluster, autoscaler=options)
-    run = RecordedService(scenario=replace(scenario, jobs=(job(fall=120),)), root=run.root)
+    return RecordedService(scenario=replace(scenario, jobs=(job(fall=120),)), root=run.root)
+
+
+@pytest.fixture
+def reacting(tmp_path: Path) -> RecordedService:
+    """Give such a service that has just started."""
+    return fast_service(tmp_path / "log")
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> RecordedService:
+    """Give a run of such a service, with another process in between."""
+    run = fast_service(tmp_path_factory.mktemp("quick"))
     run.advance_to(seconds(100))
     run.restart()
     run.advance_to(seconds(140))

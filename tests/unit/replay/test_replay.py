@@ -156,6 +156,17 @@ def test_a_cycle_that_begins_late_is_replayed_by_what_it_saw(start: Start, repla
     assert verdicts(report) == {Verdict.EQUAL: len(run.decisions)}
 
 
+def test_what_is_decided_before_a_late_cycle_is_replayed_too(reacting: RecordedService, replayed: Replay) -> None:
+    """The cycle leaves the job at what was decided after its tick: decisions stand in the log as they were made."""
+    run = reacting
+    run.delay = run.scenario.collect_interval
+    run.advance_to(seconds(140))
+
+    assert any(decision.acts for decision in run.decisions if (decision.at - START) % run.scenario.collect_interval)
+    assert [decision.at for decision in run.decisions] == sorted(decision.at for decision in run.decisions)
+    assert verdicts(replayed(run)) == {Verdict.EQUAL: len(run.decisions)}
+
+
 def test_only_the_jobs_that_are_asked_for_are_replayed(start: Start, replayed: Replay) -> None:
     """A pattern means keys or names."""
     run = start(job("orders"), job("payments", peak=900.0))

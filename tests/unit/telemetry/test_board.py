@@ -299,6 +299,19 @@ def test_a_decision_before_its_turn_is_counted() -> None:
     assert reading.decisions["prod", Outcome.RESCALE, Reason.RESCALED] == 1
 
 
+def test_a_decision_that_a_cycle_tells_again_is_counted_once() -> None:
+    """The cycle has left the job at what was decided before its turn."""
+    board, early = Board(), acting(decided(3, factor=4.0))
+    board.decided([decided(0), decided(0, job=OTHER)])
+    board.decided_early([early])
+    board.decided([decided(2, job=OTHER), early])
+
+    reading = board.read()
+
+    assert sum(reading.decisions.values()) == 4
+    assert {standing.decision.job: standing.decision.at for standing in reading.standings}[ORDERS] == at(3)
+
+
 def test_the_cycle_after_it_goes_on_from_there() -> None:
     """What lasts since an early decision lasts since then; what is gone by the next cycle is gone."""
     board = Board()
