@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -45,6 +46,9 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 _APART = 1 / 4
 """Share of the interval that lies between two looks at least: many clusters end their turns at many instants."""
+
+_AWAITED = 1 / 4
+"""Share of the collector's interval that a decision waits for samples of its tick: all that a hanging cluster costs."""
 
 
 _LEAST_APART = timedelta(seconds=10)
@@ -138,6 +142,10 @@ class Runner:
     """Set as a job is to be decided for before its turn, until that is begun."""
     _begun: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     """Set once the first cycle is over."""
+    _looks: dict[str, datetime] = field(default_factory=dict, init=False)
+    """The tick at which each cluster was looked at last, once that is over."""
+    _looked: asyncio.Condition = field(default_factory=asyncio.Condition, init=False)
+    """Notified of every such end."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a tick under way is finished first."""
@@ -191,12 +199,29 @@ class Runner:
             await observer.observe(at)
         finally:
             self._observed.set()
+            async with self._looked:
+                self._looks[observer.cluster] = at
+                self._looked.notify_all()
 
     async def _decide(self, at: datetime) -> None:
+        await self._await_samples(at)
         self.on_decisions(await self.decide(at))
         if not self._begun.is_set():  # Spark may have started with it, and can now read what rescales took before
             self._begun.set()
             self.cycle.restarts.restarted.set()
+
+    async def _await_samples(self, at: datetime) -> None:
+        """Wait a little until every cluster was looked at in its latest turn, unless that is later than the tick."""
+        interval = in_force(self.collect_interval)
+        turn = tick_of(self.clock(), interval)
+        if turn > at or not self.decides:
+            return
+        never = turn - interval
+        with suppress(TimeoutError):
+            async with asyncio.timeout(interval.total_seconds() * _AWAITED), self._looked:
+                await self._looked.wait_for(
+                    lambda: all(self._looks.get(one.cluster, never) >= turn for one in self.observers)
+                )
 
     async def _look_early(self, early: EarlyTicks, stop: asyncio.Event) -> None:
         """

@@ -293,3 +293,30 @@ async def test_a_cluster_that_hangs_between_the_ticks_keeps_nobody_from_looking_
 def between(looks: Sequence[datetime]) -> list[datetime]:
     """Give those that are no tick's."""
     return [at for at in looks if not is_tick(at)]
+
+
+@in_no_time
+async def test_a_cycle_goes_by_the_samples_of_its_own_tick() -> None:
+    """It begins with the looks at its clusters, and waits for them."""
+    service = Service(is_over=lambda service: len(service.evaluated.asked) > 9)
+    service.engine.takes = timedelta(milliseconds=3)
+
+    await service.run(every=COLLECT)
+
+    assert {(sampled, tick) for tick, _, samples in service.evaluated.asked for sampled in samples.values()} == {
+        (tick, tick) for tick, _, _ in service.evaluated.asked
+    }
+
+
+@in_no_time
+async def test_a_cluster_that_hangs_costs_the_others_a_quarter_of_a_tick() -> None:
+    """Then they are decided for by what was seen at that tick all the same."""
+    hanging = GrowingEngine(takes=timedelta(seconds=9))
+    service = Service(is_over=lambda service: len(service.evaluated.asked) > 9)
+    service.look_after(hanging, "lab")
+
+    await service.run(every=COLLECT)
+
+    assert all(samples[ORDERS] == tick for tick, _, samples in service.evaluated.asked)
+    late = [timedelta(seconds=second) - (tick - START) for tick, second, _ in service.evaluated.asked]
+    assert max(late) <= COLLECT / 4 + timedelta(milliseconds=1)
