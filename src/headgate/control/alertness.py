@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from headgate.algorithm.arrival.recent import RecentArrivals
 from headgate.algorithm.lag import cut_off, lag_origin
@@ -24,10 +24,13 @@ _KEPT = timedelta(minutes=10)
 """What is looked back on: enough to tell a change, whatever was before."""
 
 _CHANGING_S = 60.0
-"""How long after a change a job counts as changing; then its usual ticks are often enough."""
+"""How long after a change, or its first sample, a job counts as changing; then its usual ticks are often enough."""
 
 _LATER = 1.2
 """How many times as long a change must have lasted to be evaluated anew: then something more is known of it."""
+
+_QUICK_S = 5.0
+"""Seconds within which an engine measures anew where looking at a new job more often tells of its input any sooner."""
 
 _BEHIND_S = 5.0
 """Seconds of its input from which on a job that was level counts as behind."""
@@ -39,9 +42,12 @@ class _Standing:
 
     sample: JobSample
     behind: bool
-    changing: bool
     silent: bool
     """Whether the brokers that have told its lag do so no more: it may be cut off, which the next look tells."""
+    closely: bool
+    """Whether to look at the job more often: it is changing, or is new and how much its input varies is not known."""
+    first_at: datetime
+    """When it was seen first."""
     evaluated_s: float = 0.0
     """How long its change had lasted when it was due last; 0 before that."""
 
@@ -58,7 +64,7 @@ class Alertness:
     @property
     def changing(self) -> Collection[JobKey]:
         """The jobs that are to be looked at more often."""
-        return [job for job, standing in self._standing.items() if standing.changing or standing.silent]
+        return [job for job, standing in self._standing.items() if standing.closely or standing.silent]
 
     @property
     def is_any_due(self) -> bool:
@@ -99,11 +105,14 @@ class Alertness:
         if surprised or (changing and arrival.error is not None and more_is_known):
             self._due.add(sample.job)
             evaluated_s = arrival.lasted_s
+        first_at = before.first_at if before else sample.at
+        is_new = arrival.error is None and (sample.at - first_at).total_seconds() <= _CHANGING_S
         self._standing[sample.job] = _Standing(
             sample=sample,
             behind=behind,
-            changing=changing,
+            closely=changing or (is_new and sample.settings.metric_refresh_s <= _QUICK_S),
             silent=_is_silent(sample, was=before is not None and before.silent),
+            first_at=first_at,
             evaluated_s=evaluated_s,
         )
 

@@ -85,6 +85,33 @@ def test_a_minute_after_its_change_a_job_has_its_usual_ticks(alert: Alertness) -
     assert list(alert.changing) == []
 
 
+@pytest.mark.parametrize(("refresh_s", "until"), [(1.0, 9), (10.0, -1)])
+def test_a_job_that_is_new_is_looked_at_until_its_input_is_known(refresh_s: float, until: int) -> None:
+    """It takes eleven samples to tell a change, which are soon there where the engine measures as often."""
+    alertness, closely = Alertness(), list[int]()
+    for second in range(30):
+        one = seen(GROWING, at(second))
+        assert one.sample
+        sample = replace(one.sample, settings=EngineSettings(metric_refresh_s=refresh_s))
+        alertness.note({ORDERS: replace(one, sample=sample)})
+        closely += [second] if alertness.changing else []
+
+    assert closely == list(range(until + 1))
+
+
+def test_a_job_whose_input_is_never_known_is_looked_at_for_a_minute() -> None:
+    """As where its source counts nothing: then its usual ticks are as good."""
+    alertness, closely = Alertness(), list[int]()
+    for second in range(0, 90, 5):
+        one = seen(GROWING, at(second))
+        assert one.sample
+        sample = replace(one.sample, vertices={}, settings=EngineSettings(metric_refresh_s=1.0))
+        alertness.note({ORDERS: replace(one, sample=sample)})
+        closely += [second] if alertness.changing else []
+
+    assert closely == list(range(0, 61, 5))
+
+
 def test_another_change_is_decided_for_as_soon_as_the_first(alert: Alertness) -> None:
     """A load that falls back while it is looked at closely does not wait for its turn among ever rarer ones."""
     back = Load(rates={**GROWING.rates, 89: CALM})
