@@ -175,7 +175,7 @@ def scaled_up(service: RunningService) -> bool:
 
 def is_back(service: RunningService) -> bool:
     """Tell whether the way back was the last that was asked of the engine: nothing was tried again."""
-    return service.lines("Scaling")[-1]["vertices"].endswith(" -> 1")
+    return str(service.lines("Scaling")[-1]["vertices"]).endswith(" -> 1")
 
 
 def await_cycles(service: RunningService, job: str) -> set[str]:
