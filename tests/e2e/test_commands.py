@@ -50,7 +50,7 @@ async def headgate(*arguments: str) -> Finished:
 @pytest.fixture
 async def flink() -> AsyncIterator[FakeFlink]:
     """Serve a job whose vertices get 1,500 records/s, of which each subtask does 1,000."""
-    job = chain(job_id=f"{1:032x}", name="orders", vertices=3, rate=1_500)
+    job = chain(job_id=f"{1:032x}", name="orders", vertices=3, rate=1_500, partitions=None)
     async with FakeFlink([job], wall_clock=True) as server:
         server.config["metrics.fetcher.update-interval"] = "500"
         yield server
@@ -140,6 +140,8 @@ async def test_explain_tells_the_last_decision_with_its_numbers(flink: FakeFlink
 
 async def test_a_job_whose_brokers_are_not_known_says_so_at_first_sight(flink: FakeFlink, tmp_path: Path) -> None:
     """While it stabilizes: by one event, among all jobs, and where it is explained."""
+    for job in flink.jobs.values():
+        job.vertices[0].partitions = 8
     options = {
         "clusters": [{"name": "lab", "url": flink.url}],
         "pipeline": "in-process",

@@ -25,7 +25,7 @@ JOB = "lab/orders"
 @pytest.fixture
 async def flink() -> AsyncIterator[FakeFlink]:
     """Serve a job whose vertices get 1,500 records/s, of which each subtask does 1,000."""
-    job = chain(job_id=f"{1:032x}", name="orders", vertices=3, rate=1_500)
+    job = chain(job_id=f"{1:032x}", name="orders", vertices=3, rate=1_500, partitions=None)
     async with FakeFlink([job], wall_clock=True) as server:
         server.config["metrics.fetcher.update-interval"] = "500"
         yield server

@@ -186,7 +186,7 @@ async def test_a_gate_then_a_limit_then_nobody_to_ask(tmp_path: Path) -> None:
 
     Prometheus is real, and goes away in the end.
     """
-    job = chain(job_id=f"{1:032x}", name="orders", vertices=2, rate=3_000)
+    job = chain(job_id=f"{1:032x}", name="orders", vertices=2, rate=3_000, partitions=None)
     with prometheus.running() as server:
         server.expose("cpu 0.93\nconnections 30\n", "cpu", 0.93)
         async with flink(job) as engine:

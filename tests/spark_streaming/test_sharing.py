@@ -14,6 +14,8 @@ from tests.spark_streaming.counting import committed, expected
 from headgate.engines.spark.local.cluster import StandaloneCluster
 from headgate.engines.spark.source.load import value_of
 
+pytestmark = pytest.mark.long
+
 QUERIES = ("orders", "clicks", "totals")
 LOAD = "sine(24, 12, 20s)"
 """Rows that take 10 ms in all three, a quarter of a core, from two partitions: a third executor is of no use."""

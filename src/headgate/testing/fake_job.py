@@ -254,8 +254,16 @@ class FakeJob:
         self.start(at_ms)
 
 
-def chain(*, job_id: str, name: str, vertices: int, rate: float = 500.0, parallelism: int = 1) -> FakeJob:
-    """Make a job of a source and a chain of equal vertices behind it."""
+def chain(
+    *,
+    job_id: str,
+    name: str,
+    vertices: int,
+    rate: float = 500.0,
+    parallelism: int = 1,
+    partitions: int | None = 8,
+) -> FakeJob:
+    """Make a job of a source and a chain of equal vertices behind it; without `partitions` it does not read Kafka."""
     ids = [f"{job_id[:16]}{index:016x}" for index in range(vertices)]
     stages = [
         FakeVertex(
@@ -263,7 +271,7 @@ def chain(*, job_id: str, name: str, vertices: int, rate: float = 500.0, paralle
             name="Source: source" if index == 0 else f"stage-{index}",
             parallelism=parallelism,
             inputs={ids[index - 1]: "HASH"} if index else {},
-            partitions=None if index else 8,
+            partitions=None if index else partitions,
         )
         for index, vertex in enumerate(ids)
     ]
