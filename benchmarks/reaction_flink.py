@@ -17,7 +17,7 @@ import typer
 
 from benchmarks.reaction_flink_results import RESULTS, STEADY, Name, Results
 from benchmarks.reaction_flink_run import Machinery, held, stepped
-from benchmarks.reaction_flink_setting import ARMS, STEADY_ARM, STEADY_RUNS
+from benchmarks.reaction_flink_setting import ARMS, STEADY_ARM, STEADY_RUNS, told
 
 
 def main(
@@ -44,7 +44,9 @@ def main(
     """
     ways = arms.split(",")
     results = Results.opened(
-        out, forget=lambda name: anew and (STEADY_ARM if name.cluster == STEADY else name.arm) in ways
+        out,
+        setting=told(),
+        forget=lambda name: anew and (STEADY_ARM if name.cluster == STEADY else name.arm) in ways,
     )
     wanted = planned(ways, repeats=repeats, stock=stock_repeats, steady=steady_repeats)
     missing = [name for name in wanted if name not in results.runs]

@@ -64,7 +64,8 @@ def rendered(results: Results) -> str:
     return "\n".join([*parts, _circumstances(results)])
 
 
-def _lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table_of(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out a table; its first column holds words, the others numbers."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -77,7 +78,7 @@ def _table(results: Results, cluster: str, step: str) -> str:
     ]
     if rows and cluster == "short":
         rows.append(["the reference, not in this run", *REFERENCE[step]])
-    return _lines(["", *COLUMNS], rows) if rows else ""
+    return table_of(["", *COLUMNS], rows) if rows else ""
 
 
 def spread(values: Sequence[float | None], text: str) -> str:
@@ -119,7 +120,7 @@ def _verdicts(results: Results) -> str:
         [what, f"{most:g}", f"{came:.1f}".removesuffix(".0"), "met" if came <= most else "**missed**"]
         for what, most, came in asked(results)
     ]
-    return _lines(["", "at most", "worst", ""], rows)
+    return table_of(["", "at most", "worst", ""], rows)
 
 
 def _steady(results: Results) -> str:
@@ -130,7 +131,7 @@ def _steady(results: Results) -> str:
             size = f"{load.agg} subtask{'s' if load.agg > 1 else ''}, {load.busy:.0%} busy"
             rates = f"{steps[0].per_s:.0f}"
             rows.append([size, rates, aggregator, spread([rescales(each) for each in steps], "{:.0f}")])
-    return _lines(["aggregation", "records/s", "aggregator", "rescales"], rows) if rows else ""
+    return table_of(["aggregation", "records/s", "aggregator", "rescales"], rows) if rows else ""
 
 
 def _circumstances(results: Results) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.reaction_flink_figures import Step
-from benchmarks.reaction_flink_setting import told
 
 RESULTS = Path(__file__).with_name("results") / "reaction_flink.json"
 STEADY = "steady"
@@ -32,17 +31,20 @@ class Results:
 
     path: Path
     runs: dict[Name, Mapping[str, Any]]
+    setting: Any
+    """With which they were made, as a file tells it."""
 
     @classmethod
     def read(cls, path: Path) -> Results:
         """Read the runs that are there; none if there is no file."""
         if not path.exists():
-            return cls(path, {})
+            return cls(path, {}, None)
         known = json.loads(path.read_text(encoding="utf-8"))
-        return cls(path, {Name(run["cluster"], run["arm"], run["repeat"]): run for run in known["runs"]})
+        runs = {Name(run["cluster"], run["arm"], run["repeat"]): run for run in known["runs"]}
+        return cls(path, runs, known["setting"])
 
     @classmethod
-    def opened(cls, path: Path, *, forget: Callable[[Name], bool]) -> Results:
+    def opened(cls, path: Path, *, setting: Mapping[str, Any], forget: Callable[[Name], bool]) -> Results:
         """
         Read the runs that are to be added to, without those that are to be forgotten; the file stays as it is.
 
@@ -51,16 +53,17 @@ class Results:
         """
         read = cls.read(path)
         kept = {name: run for name, run in read.runs.items() if not forget(name)}
-        if kept and json.loads(path.read_text(encoding="utf-8"))["setting"] != _setting():
+        as_told = json.loads(json.dumps(setting))
+        if kept and read.setting != as_told:
             message = f"{path} was measured with another setting: move it away, or forget it with --anew"
             raise SystemExit(message)
-        return cls(path, kept)
+        return cls(path, kept, as_told)
 
     def add(self, name: Name, run: Mapping[str, Any]) -> None:
         """Keep a run, and write the file: a look a line."""
         self.runs[name] = {**name._asdict(), **run}
         runs = [self.runs[name] for name in sorted(self.runs)]
-        known = {"setting": _setting(), "runs": runs}
+        known = {"setting": self.setting, "runs": runs}
         unfinished = self.path.with_suffix(".new")
         unfinished.write_text(f"{_compact(known)}\n", encoding="utf-8")
         unfinished.replace(self.path)
@@ -68,11 +71,6 @@ class Results:
     def steps(self, cluster: str, arm: str, step: str) -> list[Step]:
         """Give one of the steps of each repeat."""
         return [Step.of(run["steps"][step]) for name, run in sorted(self.runs.items()) if name[:2] == (cluster, arm)]
-
-
-def _setting() -> Any:
-    """Give the setting as a file would."""
-    return json.loads(json.dumps(told()))
 
 
 def _compact(value: Any, depth: int = 0) -> str:

@@ -33,6 +33,7 @@ from headgate.demo.submit import submit_job
 from headgate.engines.flink.local.cluster import LocalCluster
 from headgate.engines.flink.local.preparation import find_runtime
 from headgate.engines.flink.local.runtime import FlinkRuntime
+from headgate.engines.flink.local.settings import Settings
 from headgate.rescales.rest import Rest
 from headgate.testing.process import HeadgateProcess
 
@@ -79,7 +80,7 @@ class Scene:
 
 def stepped(machinery: Machinery, cluster: str, arm: str, repeat: int) -> dict[str, Any]:
     """Let the load of a job step up and down, and give what was seen."""
-    with set_up(machinery, cluster, f"{cluster}-{arm}-{repeat}") as scene:
+    with set_up(machinery, CLUSTERS[cluster].settings, f"{cluster}-{arm}-{repeat}") as scene:
         began, before = datetime.now(UTC), os.getloadavg()[0]
         scene.set_load(SETTING.low_per_s)
         time.sleep(SETTING.warm_up_s)
@@ -90,14 +91,14 @@ def stepped(machinery: Machinery, cluster: str, arm: str, repeat: int) -> dict[s
                 name: _step(scene, per_s, ask, drawn_s=phase_s(cluster, arm, repeat, name), cluster=cluster).told
                 for name, per_s in (("up", SETTING.high_per_s), ("down", SETTING.low_per_s))
             }
-    return _run(began, before, steps)
+    return circumstances(began, before, steps)
 
 
 def held(machinery: Machinery, steady: Steady, aggregator: str) -> dict[str, Any]:
     """Leave a job that has its right size alone with Headgate, and give what was seen."""
     per_s = SETTING.per_s(steady.agg, steady.busy)
     sizes = SETTING.sizes(per_s)
-    with set_up(machinery, "short", f"steady-{steady.busy:g}-{aggregator}") as scene:
+    with set_up(machinery, CLUSTERS["short"].settings, f"steady-{steady.busy:g}-{aggregator}") as scene:
         began, before = datetime.now(UTC), os.getloadavg()[0]
         scene.job.ask(sizes)
         scene.job.await_sizes(sizes)
@@ -106,10 +107,11 @@ def held(machinery: Machinery, steady: Steady, aggregator: str) -> dict[str, Any
         with _steered(scene, STEADY_ARM, aggregator=aggregator):
             since = datetime.now(UTC)
             looks = scene.job.follow(since, lambda seen: seen[-1].at_s >= SETTING.steady_s, poll_s=_STEADY_POLL_S)
-    return _run(began, before, {"steady": Step(per_s=per_s, looks=looks).told})
+    return circumstances(began, before, {"steady": Step(per_s=per_s, looks=looks).told})
 
 
-def _run(began: datetime, before: float, steps: dict[str, Any]) -> dict[str, Any]:
+def circumstances(began: datetime, before: float, steps: dict[str, Any]) -> dict[str, Any]:
+    """Give what is kept of a run."""
     return {
         "began": f"{began:%Y-%m-%d %H:%M:%S}",
         "cores": os.cpu_count(),
@@ -119,9 +121,8 @@ def _run(began: datetime, before: float, steps: dict[str, Any]) -> dict[str, Any
 
 
 @contextmanager
-def set_up(machinery: Machinery, cluster: str, name: str) -> Iterator[Scene]:
+def set_up(machinery: Machinery, settings: Settings, name: str) -> Iterator[Scene]:
     """Run the job, which has no load yet, on a cluster of its own."""
-    settings = CLUSTERS[cluster].settings
     with (
         LocalCluster(runtime=machinery.runtime, task_managers=TASK_MANAGERS, slots=SLOTS, settings=settings) as running,
         TemporaryDirectory() as temporary,
