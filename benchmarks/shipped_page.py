@@ -59,7 +59,7 @@ def rendered(results: Results) -> str:
     if others:
         columns = ["most lag, s", "lag, s x s", "subtask-seconds", "rescales"]
         parts.append(table_of(["as shipped", *columns], others))
-    return "\n".join([*parts, f"{_repeats(results)} runs of each; median, least and most.\n"])
+    return "\n".join([*parts, f"Runs of each: {_repeats(results)}; median, least and most.\n"])
 
 
 def _step_row(results: Results, arm: str) -> Sequence[str]:
