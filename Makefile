@@ -44,7 +44,7 @@ DEMO    := tests/e2e/test_demo.py::test_headgate_follows_the_load
 ENGINES := tests/spark_streaming tests/flink tests/e2e tests/conformance tests/spark
 LANES   := -n 4 --dist loadscope --no-loadscope-reorder
 
-test: check ## Everything but `test-long`: `check`, then Spark, Flink and end-to-end tests. Half an hour.
+test: check ## Everything but `test-long`: `check`, then Spark, Flink and end-to-end tests. 25 minutes.
 	$(BIN)/pytest -m 'not long' $(DEMO)
 	$(BIN)/pytest -m 'not long' $(LANES) --durations 25 --deselect $(DEMO) $(ENGINES)
 
@@ -52,7 +52,7 @@ test-long: setup ## Before a release: every demonstration, random draws, stock s
 	$(BIN)/pytest -n auto --hypothesis-profile random tests/property
 	$(BIN)/pytest -m long --durations 25 $(ENGINES)
 
-check: lint types contracts ## What to run before a commit. Four minutes.
+check: lint types contracts ## What to run before a commit. Five minutes.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal tests/unit tests/property tests/golden
 
 lint: setup ## Style, and the generated reference against its source.
@@ -109,7 +109,7 @@ bench-kafka: setup ## The true lag of Kafka jobs against the connector's gauge a
 	$(BIN)/python -m benchmarks.kafka_lag
 	$(BIN)/python -m benchmarks.kafka_lag_page
 
-bench-reaction: setup ## Reaction to the load: 500 random jobs in the simulator, a real cluster, as shipped; prints tables (six hours and more).
+bench-reaction: setup ## Reaction to the load: 500 random jobs in the simulator, a real cluster, as shipped; prints tables (hours).
 	$(BIN)/python -m benchmarks.reaction
 	$(BIN)/python -m benchmarks.reaction_page
 	$(BIN)/python -m benchmarks.reaction_flink

@@ -9,7 +9,7 @@ series goes on where it ended.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,14 +49,8 @@ def main(
         forget=lambda name: anew and (STEADY_ARM if name.cluster == STEADY else name.arm) in ways,
     )
     wanted = planned(ways, repeats=repeats, stock=stock_repeats, steady=steady_repeats)
-    missing = [name for name in wanted if name not in results.runs]
-    if not missing:
-        print("everything is measured")
-        return
     machinery = Machinery.found(logs)
-    for number, name in enumerate(missing, 1):
-        print(f"{datetime.now(UTC):%H:%M:%S} {number} of {len(missing)}: {' '.join(map(str, name))}", flush=True)
-        results.add(name, _measured(machinery, name))
+    results.complete(wanted, partial(_measured, machinery))
 
 
 def planned(ways: Sequence[str], *, repeats: int, stock: int, steady: int) -> Iterator[Name]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,6 +59,15 @@ class Results:
             message = f"{path} was measured with another setting: move it away, or forget it with --anew"
             raise SystemExit(message)
         return cls(path, kept, as_told)
+
+    def complete(self, wanted: Iterable[Name], measure: Callable[[Name], Mapping[str, Any]]) -> None:
+        """Measure what is wanted and not there yet, one run after the other, and keep each as soon as it is over."""
+        missing = [name for name in wanted if name not in self.runs]
+        if not missing:
+            print("everything is measured")
+        for number, name in enumerate(missing, 1):
+            print(f"{datetime.now(UTC):%H:%M:%S} {number} of {len(missing)}: {' '.join(map(str, name))}", flush=True)
+            self.add(name, measure(name))
 
     def add(self, name: Name, run: Mapping[str, Any]) -> None:
         """Keep a run, and write the file: a look a line."""

@@ -37,7 +37,7 @@ from headgate.engines.flink.local.settings import Settings
 from headgate.rescales.rest import Rest
 from headgate.testing.process import HeadgateProcess
 
-_AHEAD = timedelta(seconds=1)
+AHEAD = timedelta(seconds=1)
 """How long before it holds a rate is written: the source reads the file five times a second."""
 _STEADY_POLL_S = 0.5
 
@@ -73,7 +73,7 @@ class Scene:
 
     def set_load(self, per_s: float) -> datetime:
         """Let another load come, and tell from when on it does."""
-        at = datetime.now(UTC) + _AHEAD
+        at = datetime.now(UTC) + AHEAD
         self.load.set_rate(at - self.epoch, per_s)
         return at
 

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ import typer
 
 from benchmarks.reaction_flink_figures import Step
 from benchmarks.reaction_flink_results import Name, Results
-from benchmarks.reaction_flink_run import Machinery, Scene, circumstances, set_up
+from benchmarks.reaction_flink_run import AHEAD, Machinery, Scene, circumstances, set_up
 from benchmarks.reaction_flink_setting import SETTING
 from benchmarks.shipped_setting import ARMS, COURSES, Course, told
 from headgate.testing.process import HeadgateProcess
@@ -51,14 +52,8 @@ def main(
         out, setting=told(), forget=lambda name: anew and name.cluster in chosen and name.arm in ways
     )
     wanted = [Name(course, arm, number + 1) for number in range(repeats) for course in chosen for arm in ways]
-    missing = [name for name in wanted if name not in results.runs]
-    if not missing:
-        print("everything is measured")
-        return
     machinery = Machinery.found(logs)
-    for number, name in enumerate(missing, 1):
-        print(f"{datetime.now(UTC):%H:%M:%S} {number} of {len(missing)}: {' '.join(map(str, name))}", flush=True)
-        results.add(name, followed(machinery, name))
+    results.complete(wanted, partial(followed, machinery))
 
 
 def followed(machinery: Machinery, name: Name) -> dict[str, Any]:
@@ -81,8 +76,7 @@ def followed(machinery: Machinery, name: Name) -> dict[str, Any]:
 
 def _drive(scene: Scene, course: Course, since: datetime) -> None:
     for at_s, per_s in course.changes[1:]:
-        # It is written a second before it holds.
-        time.sleep(max(0.0, at_s - 1.0 - (datetime.now(UTC) - since).total_seconds()))
+        time.sleep(max(0.0, at_s - AHEAD.total_seconds() - (datetime.now(UTC) - since).total_seconds()))
         scene.set_load(per_s)
 
 

@@ -10,8 +10,7 @@ import typer
 
 from benchmarks.page import with_part
 from benchmarks.reaction_flink_figures import Step, ask_s, most_lag, optimum_s, rescales
-from benchmarks.reaction_flink_page import PAGE, table_of
-from benchmarks.reaction_flink_page import spread as told
+from benchmarks.reaction_flink_page import PAGE, spread, table_of
 from benchmarks.reaction_flink_results import Results
 from benchmarks.shipped import RESULTS
 from benchmarks.shipped_setting import ARMS, COURSES, DOWN_S, Course
@@ -44,8 +43,8 @@ def waited_s(step: Step, course: Course) -> float:
     return sum(look.lag / course.per_s(look.at_s) * (after.at_s - look.at_s) for look, after in ends if look.at_s >= 0)
 
 
-def workers_s(step: Step) -> float:
-    """Give the subtasks that ran, of the vertex that has most, times seconds."""
+def slot_seconds(step: Step) -> float:
+    """Return the slots that the job held, as many as its largest vertex has subtasks, times seconds."""
     return sum(max(look.ran) * (after.at_s - look.at_s) for look, after in pairwise(step.looks) if look.at_s >= 0)
 
 
@@ -57,9 +56,9 @@ def rendered(results: Results) -> str:
     parts = [table_of([*head, *down], rows)] if rows else []
     others = [row for name in WHAT if (row := _row(results, name))]
     if others:
-        columns = ["most lag, s", "lag, s x s", "subtask-seconds", "rescales"]
+        columns = ["most lag, s", "lag, s x s", "slot-seconds", "rescales"]
         parts.append(table_of(["as shipped", *columns], others))
-    return "\n".join([*parts, f"Runs of each: {_repeats(results)}; median, least and most.\n"])
+    return "\n".join([*parts, f"Runs of each: at most {_repeats(results)}; median, least and most.\n"])
 
 
 def _step_row(results: Results, arm: str) -> Sequence[str]:
@@ -70,12 +69,12 @@ def _step_row(results: Results, arm: str) -> Sequence[str]:
     down = [between(each, DOWN_S, 2 * DOWN_S, 400.0) for each in steps]
     return [
         arm,
-        told([ask_s(each) for each in up], "{:.1f}"),
-        told([optimum_s(each) for each in up], "{:.1f}"),
-        told([rescales(each) for each in up], "{:.0f}"),
-        told([most_lag(each) for each in up], "{:.0f}"),
-        told([optimum_s(each) for each in down], "{:.1f}"),
-        told([rescales(each) for each in down], "{:.0f}"),
+        spread([ask_s(each) for each in up], "{:.1f}"),
+        spread([optimum_s(each) for each in up], "{:.1f}"),
+        spread([rescales(each) for each in up], "{:.0f}"),
+        spread([most_lag(each) for each in up], "{:.0f}"),
+        spread([optimum_s(each) for each in down], "{:.1f}"),
+        spread([rescales(each) for each in down], "{:.0f}"),
     ]
 
 
@@ -85,10 +84,10 @@ def _row(results: Results, name: str) -> Sequence[str]:
         return []
     return [
         WHAT[name],
-        told([lag_s(each, course) for each in steps], "{:.1f}"),
-        told([waited_s(each, course) for each in steps], "{:.0f}"),
-        told([workers_s(each) for each in steps], "{:.0f}"),
-        told([rescales(each) for each in steps], "{:.0f}"),
+        spread([lag_s(each, course) for each in steps], "{:.1f}"),
+        spread([waited_s(each, course) for each in steps], "{:.0f}"),
+        spread([slot_seconds(each) for each in steps], "{:.0f}"),
+        spread([rescales(each) for each in steps], "{:.0f}"),
     ]
 
 
