@@ -34,7 +34,6 @@ TOLD: Mapping[LagOrigin, str] = {
 BROKERS_UNKNOWN = "reads Kafka; its brokers are not known"
 """Of a job, or of one of its sources."""
 
-_NOTICED = EventReason.OFFSETS_UNAVAILABLE
 _NAMED = 5
 """Jobs that a sentence names at most."""
 
@@ -65,7 +64,8 @@ def brokers_unknown(sample: JobSample) -> bool:
 def lacks_brokers(decision: Decision) -> bool:
     """Return whether a job's decision was made without brokers that could be declared."""
     known = decision.evaluated
-    return (known is not None and known.brokers_unknown) or _NOTICED in {each.reason for each in decision.notices}
+    noticed = any(each.reason is EventReason.OFFSETS_UNAVAILABLE for each in decision.notices)
+    return noticed or (known is not None and known.brokers_unknown)
 
 
 def told_brokers_unknown(jobs: Sequence[JobKey]) -> str:
@@ -82,7 +82,7 @@ def notice_brokers_unknown(job: JobKey) -> Notice:
     """Return the notice of a job that reads Kafka whose brokers are not known."""
     return Notice(
         type=EventType.WARNING,
-        reason=_NOTICED,
+        reason=EventReason.OFFSETS_UNAVAILABLE,
         message=told_brokers_unknown([job]),
         key="brokers",
     )

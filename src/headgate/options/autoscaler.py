@@ -23,6 +23,9 @@ from headgate.options.signals import SignalOptions
 from headgate.options.sla import SlaOptions
 from headgate.options.units import LARGEST, Count, Duration, Factor, MemorySize, PositiveDuration
 
+IN_PLACE = "resource-requirements"
+"""The registered name of the realizer that asks Flink itself, which rescales in place."""
+
 
 class LegacyAdjustMode(StrEnum):
     """How the reference aligned parallelism before it had modes by name."""
@@ -334,7 +337,7 @@ class AutoscalerOptions(Options):
     @property
     def has_own_realizer(self) -> bool:
         """Whether a named realizer changes the job otherwise than in place: then its scheduler is no obstacle."""
-        return self.realizer not in {None, "resource-requirements"}
+        return self.realizer not in {None, IN_PLACE}
 
     @property
     def utilization_band(self) -> tuple[float, float]:

@@ -40,6 +40,7 @@ from headgate.engines.yarn.manager import ResourceManagers
 from headgate.engines.yarn.realizer import YarnScalingRealizer
 from headgate.kafka.offsets import KafkaEndOffsets
 from headgate.model.events import Event
+from headgate.options.autoscaler import IN_PLACE
 from headgate.options.kubernetes import KubernetesOptions
 from headgate.options.micro_batch import DEFAULTS as MICRO_BATCH_DEFAULTS
 from headgate.options.reactive import WorkersOptions
@@ -93,7 +94,7 @@ class Engines:
             (Kind.METRIC_COLLECTOR, "flink-rest"): self.collector,
             (Kind.METRIC_COLLECTOR, "prometheus"): self.scraped.collector,
             (Kind.METRIC_COLLECTOR, "spark"): ClustersMetricCollector(self.spark),
-            (Kind.SCALING_REALIZER, "resource-requirements"): self.in_place,
+            (Kind.SCALING_REALIZER, IN_PLACE): self.in_place,
             (Kind.SCALING_REALIZER, "flink-operator"): self.operator,
             (Kind.SCALING_REALIZER, SAVEPOINT_REDEPLOY): self.redeploy,
             (Kind.SCALING_REALIZER, "spark-workers"): SparkScalingRealizer(self.spark.clusters),

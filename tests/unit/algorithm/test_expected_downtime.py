@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.algorithm.weighing import expected_downtime
+from headgate.algorithm.expected_downtime import expected_downtime
 from headgate.model.downtime import Downtime
 from headgate.model.measures import JobMeasure
 from headgate.model.metrics import EvaluatedMetrics

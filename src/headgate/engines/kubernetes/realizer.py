@@ -15,10 +15,9 @@ from headgate.errors import NotFoundError, RefusedError
 from headgate.model.decision import ConfigChanges
 from headgate.model.identity import VertexId
 from headgate.model.measures import JobStatus
+from headgate.options.autoscaler import IN_PLACE
 from headgate.ports import JobContext, ScalingRealizer
 
-_PAST_THE_OPERATOR = "resource-requirements"
-"""What a job names that wants Flink itself to be asked."""
 _MEMORY = "taskmanager.memory.process.size"
 """What the operator takes from a field of its own."""
 
@@ -130,7 +129,7 @@ class KubernetesScalingRealizer:
         owner = next((one for one in self._clusters if one.owns(ctx.key.cluster)), None)
         if owner is None:
             return self._others
-        if ctx.options.realizer == _PAST_THE_OPERATOR:
+        if ctx.options.realizer == IN_PLACE:
             return owner.find(ctx.key.cluster).realizer
         return self._operator
 
